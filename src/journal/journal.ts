@@ -1,0 +1,90 @@
+import type { JsonObject } from "../base/json.ts";
+import type { RunRecord } from "./event.ts";
+
+/** A process that may own runs (DU-08). Pid, start time and boot tell a living owner from a dead one. */
+export interface Owner {
+  /** Unique per engine instance. */
+  id: string;
+  pid: number;
+  /** Kernel start time of the process, "" where the platform does not tell. */
+  startTime: string;
+  boot: string;
+  pidNamespace: string;
+  /** How to reach it, for people: the command line's verb or a URL. */
+  label: string;
+}
+
+/** The right to append to one run. An append under an older epoch is refused (DU-14). */
+export interface Lease {
+  run: string;
+  epoch: number;
+}
+
+/** A stdio server of a run, listed in its lease so that a later owner can end it first (DU-11). */
+export interface ChildProcess {
+  pid: number;
+  startTime: string;
+}
+
+/** What another process asks of a run's owner through the store (DU-08). */
+export interface RunRequest {
+  id: number;
+  run: string;
+  /** `cancel` now; `answer`, `approve`, `reject`, `resolve` follow. */
+  verb: string;
+  by: string;
+  body: JsonObject;
+}
+
+/** What the store knows of a run without reading its records. */
+export interface RunHead {
+  run: string;
+  name: string;
+  /** `running` until a `run.suspended` or `run.ended` says otherwise; kept up by the store from the records. */
+  status: string;
+  createdAt: string;
+  updatedAt: string;
+  /** Highest `seq`. */
+  records: number;
+  owner: Owner | null;
+}
+
+export interface RunFilter {
+  status?: string;
+  name?: string;
+  limit: number;
+}
+
+/**
+ * The store of runs. Everything that is acknowledged is on disk (DU-05). Refusals are `Refusal` with the
+ * codes named at each call; any call may refuse with `store.unavailable`.
+ */
+export interface Journal {
+  /** Writes the first records of a new run and takes its lease, in one transaction. `run.exists`, `run.owned`. */
+  create(records: RunRecord[], owner: Owner): Promise<Lease>;
+  /** Takes a run whose owner is gone (or which has none): raises the epoch. `run.unknown`, `run.owned`. */
+  acquire(run: string, owner: Owner): Promise<{ lease: Lease; processes: ChildProcess[] }>;
+  /** Appends; `journal.conflict` for a second write of an identity with other content, `run.owned` for a lost lease. */
+  append(lease: Lease, records: RunRecord[]): Promise<void>;
+  /** Lists the child processes of the run in its lease. */
+  setProcesses(lease: Lease, processes: ChildProcess[]): Promise<void>;
+  /** Gives the lease up: the run has ended or is parked. */
+  release(lease: Lease): Promise<void>;
+  /** Records from `seq` on, at most `limit`, checksums checked: `journal.corrupt`, `run.unknown`. */
+  read(run: string, fromSeq: number, limit: number): Promise<RunRecord[]>;
+  /** Newest first. */
+  list(filter: RunFilter): Promise<RunHead[]>;
+  /** The run of this id, or the only one whose id begins so, or of `@last` and `@failed`: `run.unknown`. */
+  find(idOrPrefix: string): Promise<RunHead>;
+  /** Takes over the records of an exported run, as a run without an owner. `run.exists`, `journal.corrupt`. */
+  import(records: RunRecord[]): Promise<void>;
+  /** Leaves a request for the owner of a run. */
+  post(request: Omit<RunRequest, "id">): Promise<void>;
+  /** Requests of a run after `afterId`, oldest first. */
+  requests(run: string, afterId: number): Promise<RunRequest[]>;
+  /** Calls back (soon, from a timer) after another process or caller changed the store. */
+  watch(changed: () => void): { stop(): void };
+  /** For `doctor` and the run header. */
+  describe(): { kind: string; path: string | null; durability: string };
+  close(): Promise<void>;
+}

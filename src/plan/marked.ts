@@ -1,0 +1,113 @@
+/**
+ * Values as a run holds them: JSON in which a part may carry marks. A mark belongs to exactly the value it
+ * wraps and to whatever is computed from it: `inputs` is a plain map in which `token` alone is marked.
+ *
+ * - `sensitive`: never written or printed in clear.
+ * - `suppressed`: stands for what a dry run did not do.
+ */
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
+
+export interface Marks {
+  readonly sensitive?: true;
+  readonly suppressed?: true;
+}
+
+export class Marked {
+  readonly value: Val;
+  readonly marks: Marks;
+  constructor(value: Val, marks: Marks) {
+    this.value = value;
+    this.marks = marks;
+  }
+}
+
+export type Val = null | boolean | number | string | Val[] | { [key: string]: Val } | Marked;
+
+export const NO_MARKS: Marks = Object.freeze({});
+export const SENSITIVE: Marks = Object.freeze({ sensitive: true });
+
+export function hasMarks(marks: Marks): boolean {
+  return marks.sensitive === true || marks.suppressed === true;
+}
+
+export function joinMarks(a: Marks, b: Marks): Marks {
+  if (a === b || !hasMarks(b)) return a;
+  if (!hasMarks(a)) return b;
+  return {
+    ...(a.sensitive || b.sensitive ? { sensitive: true as const } : {}),
+    ...(a.suppressed || b.suppressed ? { suppressed: true as const } : {}),
+  };
+}
+
+/** Marks a value; marks add up and are kept in one wrapper. */
+export function mark(value: Val, marks: Marks): Val {
+  if (!hasMarks(marks)) return value;
+  if (value instanceof Marked) return new Marked(value.value, joinMarks(value.marks, marks));
+  return new Marked(value, marks);
+}
+
+/** The outermost value and its marks; parts inside may carry further ones. */
+export function peel(value: Val): { value: Exclude<Val, Marked>; marks: Marks } {
+  let marks: Marks = NO_MARKS;
+  let inner = value;
+  while (inner instanceof Marked) {
+    marks = joinMarks(marks, inner.marks);
+    inner = inner.value;
+  }
+  return { value: inner, marks };
+}
+
+/** All marks anywhere in a value. */
+export function marksIn(value: Val): Marks {
+  const { value: inner, marks } = peel(value);
+  let all = marks;
+  if (Array.isArray(inner)) for (const item of inner) all = joinMarks(all, marksIn(item));
+  else if (isObject(inner)) for (const item of Object.values(inner)) all = joinMarks(all, marksIn(item as Val));
+  return all;
+}
+
+/** How a sensitive value stands in records and hashes (DU-52). */
+export const SENSITIVE_JSON: JsonObject = Object.freeze({ $sensitive: true }) as JsonObject;
+
+/** The value in clear, for a dispatch or a computation: never for a record, a print or a hash. */
+export function reveal(value: Val): Json {
+  return render(value, null);
+}
+
+/** The value as records and hashes have it: each sensitive part is `{"$sensitive": true}`. */
+export function recorded(value: Val): Json {
+  return render(value, SENSITIVE_JSON);
+}
+
+function render(value: Val, sensitive: Json): Json {
+  if (value instanceof Marked) {
+    if (sensitive !== null && value.marks.sensitive) return sensitive;
+    return render(value.value, sensitive);
+  }
+  if (Array.isArray(value)) {
+    return value.some(holdsMarks) ? value.map((item) => render(item, sensitive)) : (value as Json);
+  }
+  if (isObject(value)) {
+    if (!Object.values(value).some((item) => holdsMarks(item as Val))) return value as Json;
+    const out: JsonObject = {};
+    for (const key of Object.keys(value)) setOwn(out, key, render(value[key] as Val, sensitive));
+    return out;
+  }
+  return value;
+}
+
+function holdsMarks(value: Val): boolean {
+  if (value instanceof Marked) return true;
+  if (Array.isArray(value)) return value.some(holdsMarks);
+  if (isObject(value)) return Object.values(value).some((item) => holdsMarks(item as Val));
+  return false;
+}
+
+/** Sets an own key, `__proto__` included. */
+export function setOwn<T>(target: { [key: string]: T }, key: string, value: T): void {
+  if (key === "__proto__") {
+    Object.defineProperty(target, key, { value, enumerable: true, writable: true, configurable: true });
+  } else {
+    target[key] = value;
+  }
+}
