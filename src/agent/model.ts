@@ -63,17 +63,3 @@ export type TurnOutcome =
 export interface ModelPort {
   turn(request: TurnRequest, signal: AbortSignal): Promise<TurnOutcome>;
 }
-
-/** An agent configuration of the deployment, as records show it. */
-export interface AgentIdentity {
-  name: string;
-  id: string;
-  provider: string;
-  model: string;
-  /** Version of the tool protocol the adapter speaks. */
-  protocol: string;
-  settings: JsonObject;
-  tokenMethod: string;
-  /** SHA-256 of all of the above. */
-  digest: string;
-}

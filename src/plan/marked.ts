@@ -111,3 +111,21 @@ export function setOwn<T>(target: { [key: string]: T }, key: string, value: T): 
     target[key] = value;
   }
 }
+
+/** A recorded value as a run holds it again: each `{"$sensitive": true}` becomes a marked value that cannot be read. */
+export function rehydrate(json: Json): Val {
+  if (Array.isArray(json)) return json.some(holdsMask) ? json.map(rehydrate) : json;
+  if (!isObject(json)) return json as Val;
+  if (json["$sensitive"] === true && Object.keys(json).length === 1) return new Marked(null, SENSITIVE);
+  if (!Object.values(json).some((item) => holdsMask(item as Json))) return json as Val;
+  const out: { [key: string]: Val } = {};
+  for (const key of Object.keys(json)) setOwn(out, key, rehydrate(json[key] as Json));
+  return out;
+}
+
+function holdsMask(json: Json): boolean {
+  if (Array.isArray(json)) return json.some(holdsMask);
+  if (!isObject(json)) return false;
+  if (json["$sensitive"] === true && Object.keys(json).length === 1) return true;
+  return Object.values(json).some((item) => holdsMask(item as Json));
+}

@@ -1,21 +1,22 @@
 import type { Json } from "../base/json.ts";
-import { LineIndex, type Span } from "../base/span.ts";
+import type { Span } from "../base/span.ts";
+import { Places } from "./places.ts";
 
 /** One text with a name: what spans and code frames refer to. */
 export class SourceText {
   readonly file: string;
   readonly text: string;
-  readonly #lines: LineIndex;
+  readonly #places: Places;
 
   constructor(file: string, text: string) {
     this.file = file;
     this.text = text;
-    this.#lines = new LineIndex(text);
+    this.#places = new Places(text);
   }
 
   /** A span from UTF-16 offsets, the end exclusive. */
   span(start: number, end: number): Span {
-    return this.#lines.span(start, end);
+    return this.#places.span(start, end);
   }
 }
 

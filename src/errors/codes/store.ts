@@ -1,15 +1,86 @@
 import type { CodePage } from "../codes.ts";
 
 export const storeCodes = {
-  "run.unknown": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "run.exists": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "run.owned": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "run.busy": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "run.no_worker": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "journal.corrupt": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "journal.conflict": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "store.locked": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "store.unavailable": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "history.mismatch": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
-  "history.redacted": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
+  "run.unknown": {
+    summary: "No run, or more than one, fits what was asked for.",
+    cause: "The id is misspelt, the run is in another store, or a prefix fits several runs.",
+    fix: "`ambit runs list` shows the runs of this store; give more characters of the id, or `--store PATH`.",
+    example: "ambit runs show run_01   # several runs begin so: give one or two characters more",
+    since: "0.1.0",
+  },
+  "run.exists": {
+    summary: "A run with this id is in the store already.",
+    cause: "`--run-id` names a run that was started before, or a file was imported twice.",
+    fix: "Leave `--run-id` out, choose another, or look at the run that is there with `ambit runs show ID`.",
+    example: "ambit run a.workfile.yaml --run-id nightly   # the second time",
+    since: "0.1.0",
+  },
+  "run.owned": {
+    summary: "Another process runs this run.",
+    cause: "A run has one owner at a time; the message names it by pid, what it is, and since when.",
+    fix: "Let it work, or ask it: `ambit cancel`, `approve` and `answer` reach it through the store. Once it is gone, `ambit resume` takes the run over.",
+    example: "ambit resume @last   # while `ambit run` still works on it in another terminal",
+    since: "0.1.0",
+  },
+  "run.busy": {
+    summary: "A run of this workflow with the same `single` value is under way.",
+    cause:
+      "The file says `single` with `overlap: skip`, and the run that holds the value has not ended, parked time included.",
+    fix: "Wait for the run that the message names, cancel it, or say `overlap: queue`.",
+    example: 'single: "{{ inputs.sender }}"   # and a second start with the same sender',
+    since: "0.1.0",
+  },
+  "run.no_worker": {
+    summary: "Nobody is there to carry out a detached run.",
+    cause: "`--detach` leaves the run to a `serve` or `worker` on this store, and none is running.",
+    fix: "Start `ambit serve` or `ambit worker` on the same store, or run without `--detach`.",
+    example: "ambit run a.workfile.yaml --detach",
+    since: "0.1.0",
+  },
+  "journal.corrupt": {
+    summary: "A record of the history is damaged or missing.",
+    cause:
+      "The store's file or an exported file was changed, cut or damaged; the message names the run and the record, or the line.",
+    fix: "Take the run from a backup or from an earlier `ambit runs export`. A damaged run is neither resumed nor replayed, since what it did can no longer be told.",
+    example: "An exported file in which the `value` of a record was edited by hand.",
+    since: "0.1.0",
+  },
+  "journal.conflict": {
+    summary: "A second record of the same position, kind and attempt says something else.",
+    cause: "A position is written once; two different contents mean that two executions of one run disagreed.",
+    fix: "This is a defect of the engine or of a host: please report it with an export of the run. The record that was there first stands.",
+    example: "Two results of `resolve.(tools)[0]`, attempt 1.",
+    since: "0.1.0",
+  },
+  "store.locked": {
+    summary: "Maintenance needs the store for itself, and other processes have it open.",
+    cause: "A schema upgrade or the compaction of `ambit runs prune` starts only when no other process uses the store.",
+    fix: "End the processes that the message names, or try again later.",
+    example: "ambit runs prune --older 30d   # while `ambit serve` runs",
+    since: "0.1.0",
+  },
+  "store.unavailable": {
+    summary: "The store cannot be used.",
+    cause:
+      "It lies on a network file system, was written by a newer version, cannot be written, is full or damaged, or was held by another process for too long; the message says which.",
+    fix: "Do what the message says: use a local disk, update ambit, free space, or choose another place with `--store PATH`.",
+    example: "ambit run a.workfile.yaml --store /mnt/nfs/ambit.db",
+    since: "0.1.0",
+  },
+  "history.mismatch": {
+    summary: "The history does not fit what is computed from it.",
+    cause:
+      "A replay came to another step, value or order than was recorded, or a changed file asks for something of which there is no record.",
+    fix: "The message names the position, what was expected and what is recorded. With `--with FILE` only steps after the last agent or tool that changed can be tried.",
+    example: "ambit replay @last --with changed.workfile.yaml   # which calls a tool that the run never called",
+    since: "0.1.0",
+  },
+  "history.redacted": {
+    summary: "The history lacks a sensitive value that is needed here.",
+    cause:
+      "Sensitive values are sealed with the store's key and left out of exports; this replay or resume must compute with one that it cannot open.",
+    fix: "Replay in the store where the run was made, with its key file, or rerun with the value given again.",
+    example: "ambit replay exported.jsonl   # of a run that branches on a sensitive input",
+    since: "0.1.0",
+  },
 } as const satisfies { [code: string]: CodePage };

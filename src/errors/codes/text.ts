@@ -10,6 +10,8 @@ export const textCodes = {
   "yaml.merge_key": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "yaml.several_documents": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "yaml.number": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
+  "yaml.character": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
+  "text.more_findings": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "yaml.not_a_map": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "yaml.unquoted_expression": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "yaml.colon_in_text": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },

@@ -1,0 +1,84 @@
+import type { Json, JsonObject } from "../base/json.ts";
+import type { ActionManifest } from "../catalog/manifest.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { DeploymentLimits, PolicyConfig } from "./deployment.ts";
+
+/** An agent configuration of the deployment, as records and reports show it (WX-05). */
+export interface AgentIdentity {
+  name: string;
+  id: string;
+  provider: string;
+  model: string;
+  /** Version of the tool protocol that the adapter speaks. */
+  protocol: string;
+  /** Behaviour-affecting settings. */
+  settings: JsonObject;
+  tokenMethod: "reported" | "none";
+  /** Lowercase hex SHA-256 of all of the above. */
+  digest: string;
+}
+
+/** An action that the plan uses, with where it goes. */
+export interface AdmittedAction {
+  manifest: ActionManifest;
+  connector: string;
+  connection: string;
+}
+
+/** The worst case proved for a plan; null where it cannot be proved, with a diagnostic that names the line. */
+export interface Bounds {
+  toolAttempts: number | null;
+  tokens: number | null;
+  /** Milliseconds. */
+  duration: number | null;
+  depth: number;
+  width: number | null;
+}
+
+export interface AdmissionReport {
+  capabilities: string[];
+  agents: { step: string; agent: string; provider: string; model: string; tools: string[]; digest: string }[];
+  tools: {
+    action: string;
+    effects: string;
+    idempotency: string;
+    connector: string;
+    connection: string;
+    by: string[];
+  }[];
+  secrets: string[];
+  approvals: string[];
+  settings: { [path: string]: Json };
+  bounds: Bounds;
+  limits: RunLimits;
+  /** Who can reach what, in plain words. */
+  reach: string[];
+}
+
+/** The deployment's limits, lowered by the file's own. */
+export type RunLimits = DeploymentLimits;
+
+/** What a run pins in its first record, and the definition hash is made of (DU-03, DU-53). */
+export interface Definition {
+  plan: Plan;
+  /** Texts by name relative to the workflow's folder, the workflow's own first. */
+  files: { [name: string]: string };
+  /** Actions that the plan uses, by name, with their manifests. */
+  manifests: { [name: string]: AdmittedAction };
+  agents: { [name: string]: AgentIdentity };
+  policy: PolicyConfig;
+  limits: RunLimits;
+  settings: Json;
+  flags: string[];
+}
+
+declare const admitted: unique symbol;
+
+/** Only `admit()` makes one, and a run accepts nothing else. */
+export interface AdmittedPlan {
+  readonly [admitted]: true;
+  readonly definition: Definition;
+  /** Lowercase hex SHA-256 (DU-53). */
+  readonly def: string;
+  readonly report: AdmissionReport;
+}

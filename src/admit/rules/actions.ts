@@ -1,0 +1,51 @@
+import type { Span } from "../../base/span.ts";
+import { allSteps } from "../../plan/plan.ts";
+import type { Step } from "../../plan/step.ts";
+import { type Admission, find, stepName } from "../admission.ts";
+
+/** Every action's manifest, connection, scopes and capabilities resolve before anything runs (WX-31). */
+export function resolveActions(admission: Admission): void {
+  for (const step of allSteps(admission.input.plan)) {
+    for (const action of actionsOf(step)) resolveAction(admission, action, step.span, stepName(step));
+  }
+}
+
+function actionsOf(step: Step): string[] {
+  if (step.kind === "action") return [step.action, ...(step.reconcile ? [step.reconcile.action] : [])];
+  return step.kind === "agent" && step.tools !== "deployment" ? step.tools : [];
+}
+
+function resolveAction(admission: Admission, name: string, span: Span, where: string): void {
+  const { catalog, capabilities } = admission.input;
+  const found = catalog.find(name);
+  if (!found.ok) {
+    find(admission, { code: found.code, message: `${found.message} It is used by ${where}.`, span, help: found.help });
+    return;
+  }
+  const { action, connector } = found;
+  const connection = catalog.connectionOf(connector);
+  if (!connection.ok) {
+    const message = `${connection.message} ${name} is used by ${where}.`;
+    find(admission, { code: connection.code, message, span, help: connection.help });
+    return;
+  }
+  const missing = catalog.missingScopes(action);
+  if (missing.length > 0) {
+    find(admission, {
+      code: "catalog.missing_scope",
+      message: `${name}, used by ${where}, needs the scope ${missing.join(", ")}, which its connection ${connection.connection} does not have.`,
+      span,
+      help: `Add it to the scopes of ${connector}.connections.${connection.connection} in ambit.yaml, or do not use the action.`,
+    });
+  }
+  for (const capability of action.requires) {
+    if (capabilities.has(capability)) continue;
+    find(admission, {
+      code: "capability.unsupported",
+      message: `${name}, used by ${where}, requires the capability ${capability}, which is not offered here.`,
+      span,
+      help: `Offered: ${[...capabilities].sort().join(", ")}.`,
+    });
+  }
+  admission.manifests[name] = { manifest: action, connector, connection: connection.connection };
+}

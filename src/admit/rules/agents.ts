@@ -1,0 +1,83 @@
+import { hashJson } from "../../base/hash.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { allSteps } from "../../plan/plan.ts";
+import type { AgentStep } from "../../plan/step.ts";
+import { type Admission, find, stepName } from "../admission.ts";
+import type { AgentIdentity } from "../admitted-plan.ts";
+import type { AgentConfig } from "../deployment.ts";
+
+/** Exactly one agent configuration per name, and one that fits its step, before anything runs (WX-04). */
+export function resolveAgents(admission: Admission): void {
+  for (const step of allSteps(admission.input.plan)) if (step.kind === "agent") resolveAgent(admission, step);
+}
+
+function resolveAgent(admission: Admission, step: AgentStep): void {
+  const config = choose(admission, step);
+  if (config === null) return;
+  const refuse = (message: string, help: string): void =>
+    find(admission, { code: "agent.unresolved", message, span: step.span, help });
+  if (step.tools !== "deployment" && step.tools.length > 0 && !config.tools) {
+    refuse(
+      `The agent ${step.agent} has a model that calls no tools, and ${stepName(step)} lists some.`,
+      "Choose a model that calls tools, or leave the tools out.",
+    );
+  }
+  if (step.budget.tokens !== undefined && config.tokenMethod === "none") {
+    refuse(
+      `The agent ${step.agent} has no token counting method, and ${stepName(step)} has a budget of tokens.`,
+      "Bound the step by steps or duration, or give the agent token_method: reported.",
+    );
+  }
+  admission.agents[step.agent] ??= identityOf(config, admission.input.describeAgent(config));
+}
+
+function choose(admission: Admission, step: AgentStep): AgentConfig | null {
+  const { agents, chosenAgents } = admission.input;
+  const refuse = (message: string, help: string): null => {
+    find(admission, { code: "agent.unresolved", message, span: step.span, help });
+    return null;
+  };
+  const wanted = chosenAgents[step.agent];
+  const own = Object.hasOwn(agents, step.agent) ? (agents[step.agent] ?? []) : [];
+  if (wanted !== undefined) {
+    const all = Object.values(agents).flat();
+    const chosen =
+      own.find((entry) => entry.id === wanted) ?? all.find((entry) => entry.id === wanted || entry.name === wanted);
+    return (
+      chosen ??
+      refuse(
+        `There is no agent configuration ${wanted} for ${step.agent}.`,
+        "--agent NAME=ID takes an id or an entry of ambit.yaml.",
+      )
+    );
+  }
+  if (own.length === 0) {
+    const names = Object.keys(agents).sort();
+    return refuse(
+      `No agent configuration is called ${step.agent}, which ${stepName(step)} needs.`,
+      names.length === 0 ? "Add it under agents in ambit.yaml." : `The deployment has: ${names.join(", ")}.`,
+    );
+  }
+  const [first] = own;
+  if (own.length === 1 && first) return first;
+  const defaults = own.filter((entry) => entry.isDefault);
+  const [only] = defaults;
+  if (defaults.length === 1 && only) return only;
+  return refuse(
+    `${own.length} configurations are called ${step.agent}, and none of them is the one to take.`,
+    "Give exactly one of them default: true, or choose with --agent NAME=ID.",
+  );
+}
+
+function identityOf(config: AgentConfig, described: { protocol: string; settings: JsonObject }): AgentIdentity {
+  const identity = {
+    name: config.name,
+    id: config.id,
+    provider: config.provider,
+    model: config.model,
+    protocol: described.protocol,
+    settings: described.settings,
+    tokenMethod: config.tokenMethod,
+  };
+  return { ...identity, digest: hashJson(identity) };
+}

@@ -1,0 +1,79 @@
+import { allSteps, type Plan } from "../../plan/plan.ts";
+import type { Step } from "../../plan/step.ts";
+import { type Admission, find, stepName } from "../admission.ts";
+
+/** Older names of capabilities, as seed 002 has them. */
+export const CAPABILITY_ALIASES: { [capability: string]: string } = {
+  "wf.agent-execution": "agent-nodes",
+  "wf.run-python": "run-python",
+  "wf.run-javascript": "run-javascript",
+};
+
+/** The capability that a step needs, if any. */
+function capabilityOf(step: Step): string | null {
+  if (step.kind === "agent") return "wf.agent-execution";
+  return step.kind === "code" ? `wf.run-${step.language}` : null;
+}
+
+/** The set a plan needs, wherever the steps stand: a branch that never runs counts (WX-03). Sorted. */
+export function requiredCapabilities(plan: Plan): string[] {
+  const needed = new Set<string>();
+  for (const step of allSteps(plan)) {
+    const capability = capabilityOf(step);
+    if (capability !== null) needed.add(capability);
+  }
+  return [...needed].sort();
+}
+
+/** Refuses what this executor does not do: a needed capability, or a construct it cannot run yet. */
+export function checkCapabilities(admission: Admission): void {
+  const { plan, capabilities } = admission.input;
+  for (const step of allSteps(plan)) {
+    const capability = capabilityOf(step);
+    if (capability !== null && !capabilities.has(capability)) {
+      find(admission, {
+        code: "capability.unsupported",
+        message: `${stepName(step)} needs the capability ${capability}, which is not offered here.`,
+        span: step.span,
+        help: `Offered: ${[...capabilities].sort().join(", ") || "none"}.`,
+      });
+    }
+    for (const what of unsupportedIn(step)) {
+      find(admission, {
+        code: "capability.unsupported",
+        message: `${stepName(step)} uses ${what}, which this version parses and does not run.`,
+        span: step.span,
+        help: "Write it with what this version runs: actions, wf.agent, wf.let, wf.if, wf.switch, wf.each, wf.notify, wf.stop, wf.fail.",
+      });
+    }
+  }
+  const span = plan.steps[0]?.span;
+  if (span === undefined) return;
+  if (plan.cleanup.length > 0) {
+    find(admission, {
+      code: "capability.unsupported",
+      message: "cleanup of a file is parsed and not run by this version.",
+      span,
+    });
+  }
+  if (plan.single !== undefined) {
+    find(admission, { code: "capability.unsupported", message: "single is parsed and not run by this version.", span });
+  }
+}
+
+const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {
+  repeat: "wf.repeat",
+  parallel: "wf.parallel",
+  call: "wf.call",
+  wait: "wf.wait",
+  ask: "wf.ask",
+};
+
+function unsupportedIn(step: Step): string[] {
+  const found: string[] = [];
+  const kind = UNSUPPORTED_KINDS[step.kind];
+  if (kind !== undefined) found.push(kind);
+  if (step.cleanup.length > 0) found.push("cleanup");
+  if (step.onUnknown === "halt" || step.onUnknown === "reconcile") found.push(`on_unknown: ${step.onUnknown}`);
+  return found;
+}

@@ -1,0 +1,78 @@
+import type { AdmittedPlan } from "../admit/admitted-plan.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Connector } from "../catalog/connector.ts";
+import { Refusal } from "../errors/fault.ts";
+import { makeConnector } from "./deployment/make-connectors.ts";
+import type { Environment } from "./deployment/section.ts";
+import type { LoadedDeployment } from "./deployment.ts";
+
+export interface ConnectContext {
+  env: Environment;
+  clock: Clock;
+  say: (line: string) => void;
+}
+
+/**
+ * Makes and connects the connectors that a plan uses, and holds what they offer against what was admitted: a
+ * missing action is `catalog.unavailable`, another definition than the pinned one `catalog.drift`. Nothing has
+ * run then; what was connected is closed again.
+ */
+export async function connectAll(
+  admitted: AdmittedPlan,
+  deployment: LoadedDeployment,
+  context: ConnectContext,
+  signal: AbortSignal,
+): Promise<Map<string, Connector>> {
+  const connectors = new Map<string, Connector>();
+  const used = Object.values(admitted.definition.manifests);
+  try {
+    for (const name of [...new Set(used.map((action) => action.connector))].sort()) {
+      const config = deployment.connectors[name];
+      if (config === undefined) {
+        throw new Refusal("catalog.unavailable", `The deployment has no connector ${name} any more.`, {
+          connector: name,
+        });
+      }
+      connectors.set(name, makeConnector(config, { ...context, folder: deployment.folder }));
+    }
+    await Promise.all(
+      [...connectors].map(async ([name, connector]) => {
+        const offer = await connector.connect(signal);
+        for (const { manifest, connector: owner } of used)
+          if (owner === name) checkOffer(name, manifest, offer.actions);
+      }),
+    );
+    return connectors;
+  } catch (error) {
+    await closeAll(connectors);
+    throw error;
+  }
+}
+
+function checkOffer(
+  connector: string,
+  manifest: { name: string; pin?: string },
+  offered: { [name: string]: { pin: string | null } },
+): void {
+  const found = Object.hasOwn(offered, manifest.name) ? offered[manifest.name] : undefined;
+  if (found === undefined) {
+    throw new Refusal(
+      "catalog.unavailable",
+      `The connector ${connector} does not offer ${manifest.name}, which the plan uses.`,
+      {
+        connector,
+        action: manifest.name,
+      },
+    );
+  }
+  if (manifest.pin === undefined || found.pin === null || found.pin === manifest.pin) return;
+  throw new Refusal(
+    "catalog.drift",
+    `The definition of ${manifest.name} is not the pinned one: review it and import the manifest of ${connector} again.`,
+    { connector, action: manifest.name, pinned: manifest.pin, found: found.pin },
+  );
+}
+
+export async function closeAll(connectors: ReadonlyMap<string, Connector>): Promise<void> {
+  await Promise.allSettled([...connectors.values()].map((connector) => connector.close()));
+}

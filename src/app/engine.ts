@@ -1,0 +1,423 @@
+import { resolve } from "node:path";
+/** The composition root: every port meets its implementation here and nowhere else. */
+import { type AdmissionResult, admit } from "../admit/admit.ts";
+import type { AdmittedPlan } from "../admit/admitted-plan.ts";
+import type { AgentConfig } from "../admit/deployment.ts";
+import { agentRunner } from "../agent/loop.ts";
+import type { ModelPort } from "../agent/model.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type Ids, systemIds } from "../base/ids.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import { Catalog } from "../catalog/catalog.ts";
+import type { Connector } from "../catalog/connector.ts";
+import { hasErrors } from "../errors/diagnostic.ts";
+import { Fault, Refusal } from "../errors/fault.ts";
+import { ownOwner } from "../host/stores/process-identity.ts";
+import { Cursor, type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
+import type { RunRecord } from "../journal/event.ts";
+import { readExport } from "../journal/export.ts";
+import { toResult } from "../journal/fold.ts";
+import type { Journal, Owner } from "../journal/journal.ts";
+import type { RunResult } from "../journal/result.ts";
+import type { Plan } from "../plan/plan.ts";
+import { BASIC_RUNNERS } from "../run/interpreter.ts";
+import { type ReplayReport, replayRun } from "../run/replay.ts";
+import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
+import type { StepRunners } from "../run/steps/step-runner.ts";
+import { closeAll, connectAll } from "./connectors.ts";
+import type { Environment } from "./deployment/section.ts";
+import { findDeployment, type LoadedDeployment, loadDeployment } from "./deployment.ts";
+import { endProcesses } from "./end-processes.ts";
+import { Feed } from "./feed.ts";
+import { bindInputs } from "./inputs.ts";
+import { ModelShop } from "./models.ts";
+import { openRun, originOf, resolveOrigin } from "./open-run.ts";
+import { Refused } from "./refused.ts";
+import { scriptedAgents } from "./scripted-override.ts";
+import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
+import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
+
+/** What this executor can do; a deployment may take some of it away. */
+export const OFFERED_CAPABILITIES = ["wf.agent-execution"];
+
+export interface EngineOptions {
+  /** Working folder: where relative paths start and the store is looked for. Default: the process's. */
+  cwd?: string;
+  /** Path of an `ambit.yaml`; default: found upwards from the workflow. */
+  config?: string;
+  /** Path of the store, or `memory`. */
+  store?: string;
+  env?: Environment;
+  /** Plays every agent from this script instead of its configuration. */
+  scripted?: string;
+  /** Configurations by agent name (`--agent NAME=ID`). */
+  agents?: { [name: string]: string };
+  /** Who starts runs here, for records; default `library`. */
+  identity?: string;
+  /** How other processes are told to reach this one. */
+  label?: string;
+  /** Where talk goes; default: standard error. */
+  say?: (line: string) => void;
+  clock?: Clock;
+  ids?: Ids;
+}
+
+export interface StartOptions {
+  inputs?: JsonObject;
+  trigger?: Json;
+  /** 1 to 128 characters, no blanks, control characters or `/`. */
+  runId?: string;
+  /** Milliseconds; may only lower the limit in force. */
+  deadline?: number;
+  /** Cancels the run when it fires. */
+  signal?: AbortSignal;
+}
+
+/** A run under way in this process. */
+export interface EngineRun {
+  readonly id: string;
+  /** Every record of this run from its first, then live, until its end. */
+  events(): AsyncGenerator<RunRecord>;
+  /** The fold of its records, once it has ended. Rejects with `Refused` where it could not go on here. */
+  result(): Promise<RunResult>;
+  cancel(by?: string): void;
+  /** Ends at once; what was under way is unknown or lost. */
+  abandon(by?: string): void;
+}
+
+export interface PlannedWorkflow {
+  workflow: WorkflowFile;
+  deployment: LoadedDeployment;
+  admission: AdmissionResult;
+}
+
+/** Makes an engine. Nothing is opened or contacted before it is needed. */
+export async function createEngine(options: EngineOptions = {}): Promise<Engine> {
+  return new Engine(options);
+}
+
+export class Engine {
+  readonly cwd: string;
+  readonly #options: EngineOptions;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #env: Environment;
+  readonly #owner: Owner;
+  #journal: Promise<Journal> | null = null;
+  #storePath: string | null = null;
+
+  constructor(options: EngineOptions) {
+    this.cwd = options.cwd ?? process.cwd();
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#ids = options.ids ?? systemIds;
+    this.#env = options.env ?? process.env;
+    this.#owner = ownOwner(this.#ids.token(8), options.label ?? "library");
+  }
+
+  /** Reads, checks and admits a workflow; contacts nothing. Throws `Refused` for what is no workflow at all. */
+  async plan(file: string): Promise<PlannedWorkflow> {
+    const workflow = readWorkflow(file, this.cwd);
+    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+    const deployment = await this.deployment(workflow.folder);
+    const admission = this.#admit(workflow, deployment);
+    return { workflow, deployment, admission };
+  }
+
+  /** The deployment that applies to a folder. Throws `Refused` (exit 4) with its findings. */
+  async deployment(folder: string): Promise<LoadedDeployment> {
+    return this.#load(findDeployment([folder, this.cwd], this.#options.config));
+  }
+
+  async #load(path: string | null): Promise<LoadedDeployment> {
+    const { deployment, diagnostics } = await loadDeployment(path, this.#env);
+    if (deployment === null || hasErrors(diagnostics)) throw Refused.by(diagnostics);
+    return deployment;
+  }
+
+  #admit(workflow: WorkflowFile, deployment: LoadedDeployment, deadline?: number): AdmissionResult {
+    const { plan } = workflow;
+    if (plan === null) throw Refused.by(workflow.diagnostics);
+    const shop = new ModelShop(this.#clock, this.#env);
+    const { limits } = deployment;
+    return admit({
+      plan,
+      files: { [workflow.name]: workflow.text },
+      file: workflow.shown,
+      catalog: new Catalog(Object.values(deployment.connectors)),
+      agents: this.#agentsOf(deployment, plan),
+      chosenAgents: this.#options.agents ?? {},
+      describeAgent: (config) => shop.describe(config),
+      settings: deployment.settings,
+      policy: deployment.policy,
+      limits: deadline === undefined ? limits : { ...limits, deadline: Math.min(deadline, limits.deadline) },
+      capabilities: new Set(OFFERED_CAPABILITIES.filter((name) => !deployment.deniedCapabilities.includes(name))),
+    });
+  }
+
+  /** The deployment's agents, or with a script given the same names played by it. */
+  #agentsOf(deployment: LoadedDeployment, plan: Plan): { [name: string]: AgentConfig[] } {
+    const { scripted } = this.#options;
+    if (scripted === undefined) return deployment.agents;
+    return scriptedAgents(plan, resolve(this.cwd, scripted));
+  }
+
+  async start(file: string, options: StartOptions = {}): Promise<EngineRun> {
+    const workflow = readWorkflow(file, this.cwd);
+    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+    const inputs = bindInputs(workflow.plan, options.inputs ?? {});
+    const deployment = await this.deployment(workflow.folder);
+    const { admitted, diagnostics } = this.#admit(workflow, deployment, options.deadline);
+    if (admitted === null) throw Refused.by(diagnostics);
+    const journal = await this.journal(deployment);
+    const id = options.runId ?? this.#ids.run(this.#clock.now());
+    checkRunId(id);
+    const models = await this.#models(admitted, deployment);
+    const connectors = await this.#connect(admitted, deployment, options.signal);
+    const feed = new Feed();
+    const env = this.#environment(journal, connectors, models, feed);
+    let active: ActiveRun;
+    try {
+      active = await startRun(
+        admitted,
+        {
+          run: id,
+          inputs,
+          trigger: options.trigger ?? null,
+          identity: this.#options.identity ?? "library",
+          seed: this.#ids.token(16),
+          durability: journal.describe().durability,
+          origin: originOf(this.#storePath ?? MEMORY_STORE, resolve(workflow.folder, workflow.name), deployment.file),
+        },
+        env,
+      );
+    } catch (error) {
+      await closeAll(connectors);
+      throw refusedBy(error);
+    }
+    return this.#handle(active, connectors, journal, feed, options.signal);
+  }
+
+  /**
+   * Goes on with a run whose process is gone. One that has ended is given as it is. `inputs` gives sensitive
+   * inputs again: records hold none.
+   */
+  async resume(run: string, options: { inputs?: JsonObject; signal?: AbortSignal } = {}): Promise<EngineRun> {
+    const journal = await this.journal(null);
+    try {
+      const head = await journal.find(run);
+      if (head.status !== "running" && head.status !== "suspended") return await this.#endedRun(journal, head.run);
+      const { lease, processes } = await journal.acquire(head.run, this.#owner);
+      const opened = await openRun(pagesOfRun(journal, head.run), options.inputs ?? {});
+      await endProcesses(processes, this.#clock);
+      const origin = opened.origin === null ? null : resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE);
+      const config =
+        this.#options.config === undefined ? (origin?.config ?? null) : resolve(this.cwd, this.#options.config);
+      const deployment = origin === null ? await this.deployment(this.cwd) : await this.#load(config);
+      const models = await this.#models(opened.admitted, deployment);
+      const connectors = await this.#connect(opened.admitted, deployment, options.signal);
+      const feed = new Feed();
+      for (const record of opened.first) feed.push(record);
+      const env = this.#environment(journal, connectors, models, feed);
+      const history = {
+        next: async (): Promise<RunRecord | null> => {
+          const record = await opened.cursor.next();
+          if (record !== null) feed.push(record);
+          return record;
+        },
+      };
+      const active = resumeRun(opened.admitted, opened.roots, env, lease, history, head.records);
+      return this.#handle(active, connectors, journal, feed, options.signal);
+    } catch (error) {
+      throw refusedBy(error);
+    }
+  }
+
+  /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
+  async replay(runOrRecords: string | readonly RunRecord[]): Promise<ReplayReport> {
+    try {
+      const pages = typeof runOrRecords === "string" ? await this.#pages(runOrRecords) : pagesOfRecords(runOrRecords);
+      const { admitted, roots, cursor } = await openRun(pages, {});
+      const runners: StepRunners = { ...BASIC_RUNNERS, agent: agentRunner(new Map()) };
+      return await replayRun(admitted, roots, runners, cursor);
+    } catch (error) {
+      throw refusedBy(error);
+    }
+  }
+
+  /** Asks the owner of a run to cancel it; takes a run without one and ends it. */
+  async cancel(run: string, by: string, force: boolean): Promise<"asked" | "over"> {
+    const journal = await this.journal(null);
+    try {
+      const head = await journal.find(run);
+      if (head.status !== "running" && head.status !== "suspended") return "over";
+      await journal.post({ run: head.run, verb: "cancel", by, body: force ? { force: true } : {} });
+      return "asked";
+    } catch (error) {
+      throw refusedBy(error);
+    }
+  }
+
+  /** The store, opened once. */
+  async journal(deployment: LoadedDeployment | null): Promise<Journal> {
+    if (this.#journal === null) {
+      const found = deployment ?? (await this.#deploymentOrNull());
+      const path = locateStore(this.cwd, this.#options.store, found?.store.path ?? null);
+      this.#storePath = path;
+      this.#journal = openStore(path, found?.store.durability ?? "full", this.#clock);
+    }
+    try {
+      return await this.#journal;
+    } catch (error) {
+      throw refusedBy(error);
+    }
+  }
+
+  get storePath(): string | null {
+    return this.#storePath;
+  }
+
+  async close(): Promise<void> {
+    if (this.#journal === null) return;
+    await this.#journal.then((journal) => journal.close()).catch(() => {});
+  }
+
+  /** For commands that only read the store: a deployment that is broken or missing does not stop them. */
+  async #deploymentOrNull(): Promise<LoadedDeployment | null> {
+    const path = findDeployment([this.cwd], this.#options.config);
+    if (path === null) return null;
+    return (await loadDeployment(path, this.#env)).deployment;
+  }
+
+  async #pages(run: string): Promise<Pages> {
+    const journal = await this.journal(null);
+    const head = await journal.find(run);
+    return pagesOfRun(journal, head.run);
+  }
+
+  async #models(admitted: AdmittedPlan, deployment: LoadedDeployment): Promise<Map<string, ModelPort>> {
+    const shop = new ModelShop(this.#clock, this.#env);
+    const agents = this.#agentsOf(deployment, admitted.definition.plan);
+    const models = new Map<string, ModelPort>();
+    for (const [name, identity] of Object.entries(admitted.definition.agents)) {
+      const config = Object.values(agents)
+        .flat()
+        .find((entry) => entry.id === identity.id && entry.name === identity.name);
+      if (config === undefined) {
+        throw new Refused(
+          3,
+          new Fault("agent.unresolved", "", `The deployment has no agent configuration ${identity.id} any more.`),
+        );
+      }
+      try {
+        models.set(name, await shop.port(config));
+      } catch (error) {
+        throw refusedBy(error);
+      }
+    }
+    return models;
+  }
+
+  async #connect(
+    admitted: AdmittedPlan,
+    deployment: LoadedDeployment,
+    signal?: AbortSignal,
+  ): Promise<Map<string, Connector>> {
+    try {
+      const context = {
+        env: this.#env,
+        clock: this.#clock,
+        say: this.#options.say ?? ((line) => process.stderr.write(`${line}\n`)),
+      };
+      return await connectAll(admitted, deployment, context, signal ?? new AbortController().signal);
+    } catch (error) {
+      throw refusedBy(error);
+    }
+  }
+
+  #environment(
+    journal: Journal,
+    connectors: Map<string, Connector>,
+    models: Map<string, ModelPort>,
+    feed: Feed,
+  ): RunEnvironment {
+    return {
+      clock: this.#clock,
+      journal,
+      owner: this.#owner,
+      connectors,
+      runners: { ...BASIC_RUNNERS, agent: agentRunner(models) },
+      onRecord: (record) => feed.push(record),
+    };
+  }
+
+  #handle(
+    active: ActiveRun,
+    connectors: Map<string, Connector>,
+    journal: Journal,
+    feed: Feed,
+    signal?: AbortSignal,
+  ): EngineRun {
+    const by = this.#options.identity ?? "library";
+    const onAbort = (): void => active.cancel(by);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    const ended = active.ended.then(
+      () => feed.end(),
+      (error: unknown) => {
+        feed.end();
+        throw refusedBy(error);
+      },
+    );
+    const result = ended
+      .finally(async () => {
+        signal?.removeEventListener("abort", onAbort);
+        await closeAll(connectors);
+      })
+      .then(() => toResult(feed.state));
+    // A caller that only reads events must not be punished for a failure it will see in `result`.
+    result.catch(() => {});
+    return {
+      id: active.run,
+      events: () => feed.read(pagesOfRun(journal, active.run)),
+      result: () => result,
+      cancel: (who) => active.cancel(who ?? by),
+      abandon: (who) => active.abandon(who ?? by),
+    };
+  }
+
+  async #endedRun(journal: Journal, run: string): Promise<EngineRun> {
+    const feed = new Feed();
+    for await (const record of new Cursor(pagesOfRun(journal, run))) feed.push(record);
+    feed.end();
+    return {
+      id: run,
+      events: () => feed.read(pagesOfRun(journal, run)),
+      result: async () => toResult(feed.state),
+      cancel: () => {},
+      abandon: () => {},
+    };
+  }
+}
+
+/** Reads the records of an exported file. */
+export function readRunFile(text: string): RunRecord[] {
+  try {
+    return readExport(text).records;
+  } catch (error) {
+    throw refusedBy(error);
+  }
+}
+
+function refusedBy(error: unknown): unknown {
+  return error instanceof Refusal ? Refused.from(error) : error;
+}
+
+function checkRunId(id: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here
+  if (id.length >= 1 && id.length <= 128 && !/[\s/\u0000-\u001f\u007f]/u.test(id)) return;
+  throw new Refused(
+    2,
+    new Fault("input.invalid", "", "A run id has 1 to 128 characters, no blanks, control characters or slashes."),
+  );
+}

@@ -1,0 +1,105 @@
+import { dirname, relative, resolve } from "node:path";
+import { readmit } from "../admit/admit.ts";
+import type { AdmissionReport, AdmittedPlan, Definition } from "../admit/admitted-plan.ts";
+import { isObject, type Json, type JsonObject, jsonEqual } from "../base/json.ts";
+import { Refusal } from "../errors/fault.ts";
+import { Cursor, type Pages } from "../journal/cursor.ts";
+import type { RunRecord } from "../journal/event.ts";
+import { recorded, rehydrate, type Val } from "../plan/marked.ts";
+import type { Roots } from "../run/run.ts";
+import { bindInputs } from "./inputs.ts";
+import { MEMORY_STORE } from "./store.ts";
+
+/** Where a run was started: what `resume` looks for its deployment by. Relative to the store's folder. */
+export interface Origin {
+  workflow: string;
+  config: string | null;
+}
+
+export function originOf(storePath: string, workflow: string, config: string | null): JsonObject {
+  const from = storePath === MEMORY_STORE ? null : dirname(storePath);
+  const told = (path: string): string => (from === null ? path : relative(from, path));
+  return { workflow: told(workflow), config: config === null ? null : told(config) };
+}
+
+/** A run as its first records tell it: the pinned plan, what it reads, and a cursor behind `run.started`. */
+export interface OpenedRun {
+  admitted: AdmittedPlan;
+  roots: Roots;
+  first: RunRecord[];
+  cursor: Cursor;
+  origin: Origin | null;
+}
+
+/** `again` gives sensitive inputs that the records do not hold. `journal.corrupt` for records that do not begin a run. */
+export async function openRun(pages: Pages, again: JsonObject): Promise<OpenedRun> {
+  const cursor = new Cursor(pages);
+  const accepted = await cursor.next();
+  const started = await cursor.next();
+  if (accepted?.kind !== "run.accepted" || started?.kind !== "run.started" || !isObject(accepted.body["definition"])) {
+    throw new Refusal(
+      "journal.corrupt",
+      `The records of run ${accepted?.run ?? "?"} do not begin with its acceptance and start.`,
+      {
+        run: accepted?.run ?? null,
+        seq: 1,
+      },
+    );
+  }
+  const { report, ...definition } = accepted.body["definition"] as unknown as Definition & { report: AdmissionReport };
+  const admitted = readmit(definition, report);
+  for (const record of [accepted, started]) {
+    if (record.def === admitted.def) continue;
+    throw new Refusal(
+      "journal.corrupt",
+      `Record ${record.seq} of run ${record.run} does not carry the hash of its definition.`,
+      {
+        run: record.run,
+        seq: record.seq,
+        expected: admitted.def,
+        recorded: record.def,
+      },
+    );
+  }
+  const roots: Roots = {
+    inputs: inputsAgain(admitted, accepted.body["inputs"] ?? {}, again),
+    trigger: accepted.body["trigger"] ?? null,
+    run: accepted.run,
+    startedAt: started.at,
+  };
+  return { admitted, roots, first: [accepted, started], cursor, origin: readOrigin(accepted.body["origin"]) };
+}
+
+function inputsAgain(admitted: AdmittedPlan, pinned: Json, again: JsonObject): { [name: string]: Val } {
+  const held = rehydrate(pinned) as { [name: string]: Val };
+  if (Object.keys(again).length === 0) return held;
+  const given = bindInputs(admitted.definition.plan, { ...clearOf(pinned), ...again });
+  if (jsonEqual(recorded(given), pinned)) return given;
+  throw new Refusal("input.invalid", "The inputs given again are not those that the run was started with.");
+}
+
+/** The inputs that stand in the record in clear. */
+function clearOf(pinned: Json): JsonObject {
+  const out: JsonObject = {};
+  if (!isObject(pinned)) return out;
+  for (const [name, value] of Object.entries(pinned)) {
+    if (isObject(value) && value["$sensitive"] === true) continue;
+    out[name] = value as Json;
+  }
+  return out;
+}
+
+function readOrigin(value: Json | undefined): Origin | null {
+  if (!isObject(value) || typeof value["workflow"] !== "string") return null;
+  const { config } = value;
+  return { workflow: value["workflow"], config: typeof config === "string" ? config : null };
+}
+
+/** The absolute paths of an origin. */
+export function resolveOrigin(origin: Origin, storePath: string): Origin {
+  const from = storePath === MEMORY_STORE ? "/" : dirname(storePath);
+  return {
+    workflow: resolve(from, origin.workflow),
+    config: origin.config === null ? null : resolve(from, origin.config),
+  };
+}

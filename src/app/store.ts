@@ -1,0 +1,33 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Clock } from "../base/clock.ts";
+import type { Journal } from "../journal/journal.ts";
+
+export const MEMORY_STORE = "memory";
+
+/** Names that make a folder the root of a project. */
+const ROOT_MARKS = [".ambit", "package.json", ".git"];
+
+/**
+ * Where the store lies: the option, else the deployment's, else `.ambit/ambit.db` in the nearest folder upwards
+ * from the working folder that is a project's root, else in the working folder. Never beside the workflow, so
+ * that `run` and `resume` from one folder meet.
+ */
+export function locateStore(cwd: string, option: string | undefined, deployed: string | null): string {
+  if (option !== undefined) return option === MEMORY_STORE ? option : resolve(cwd, option);
+  if (deployed !== null) return deployed;
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    if (ROOT_MARKS.some((mark) => existsSync(join(folder, mark)))) return join(folder, ".ambit", "ambit.db");
+    if (folder === dirname(folder)) return join(resolve(cwd), ".ambit", "ambit.db");
+  }
+}
+
+/** Opens the store; the driver is loaded only if it is needed. `store.unavailable`. */
+export async function openStore(path: string, durability: "full" | "process", clock: Clock): Promise<Journal> {
+  if (path === MEMORY_STORE) {
+    const { openMemoryJournal } = await import("../host/stores/memory.ts");
+    return openMemoryJournal({ clock });
+  }
+  const { openSqliteJournal } = await import("../host/stores/sqlite.ts");
+  return openSqliteJournal({ path, durability, clock });
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs";
+import { diagnoseWorkflow, readWorkflow, type WorkflowFile } from "../../app/workflow-file.ts";
+import type { Diagnostic } from "../../errors/diagnostic.ts";
+import { findWorkflows } from "../find-workflows.ts";
+import { type CommonOptions, terminalOf, usage } from "../options.ts";
+import { printDiagnostics, printRefusal, summary } from "../refusal.ts";
+
+export interface CheckOptions extends CommonOptions {
+  format?: string;
+  strict?: boolean;
+}
+
+/** Diagnostics only: nothing is admitted, opened or contacted. Exit 3 if a file is refused. */
+export async function checkCommand(files: string[], options: CheckOptions): Promise<number> {
+  const format = options.format ?? (options.json ? "json" : "text");
+  const terminal = terminalOf({ ...options, json: format === "json" });
+  try {
+    if (format !== "text" && format !== "json") throw usage("--format takes text or json.");
+    const names = files.length > 0 ? files : findWorkflows(process.cwd());
+    if (names.length === 0)
+      throw usage("No workflow found here: name a file, or go to a folder with *.workfile.yaml files.");
+    const checked = names.map(read);
+    const diagnostics = checked.flatMap((workflow) => workflow.diagnostics);
+    const refusing = diagnostics.filter(
+      (entry) => entry.severity === "error" || (options.strict && entry.severity === "warning"),
+    );
+    if (format === "json") {
+      terminal.out(`${JSON.stringify({ ok: refusing.length === 0, files: names, diagnostics })}\n`);
+    } else if (diagnostics.length > 0) {
+      printDiagnostics(terminal, diagnostics);
+    } else {
+      terminal.err(
+        `${names.length === 1 ? names[0] : `${names.length} files`}: ${summary(diagnostics satisfies Diagnostic[])}\n`,
+      );
+    }
+    return refusing.length === 0 ? 0 : 3;
+  } catch (error) {
+    return printRefusal(terminal, error);
+  }
+}
+
+function read(name: string): WorkflowFile {
+  if (name !== "-") return readWorkflow(name, process.cwd());
+  return diagnoseWorkflow("<stdin>", "stdin", process.cwd(), readFileSync(0, "utf8"));
+}

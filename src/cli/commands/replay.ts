@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { createEngine, readRunFile } from "../../app/engine.ts";
+import type { ReplayReport } from "../../run/replay.ts";
+import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
+import { printRefusal } from "../refusal.ts";
+import { safeText } from "../terminal.ts";
+
+/** Exit 0 if equal (or equal as far as the records go), 7 for a divergence. */
+export async function replayCommand(run: string, options: CommonOptions): Promise<number> {
+  const terminal = terminalOf(options);
+  const engine = await createEngine(engineOptions(options, terminal, "ambit replay"));
+  try {
+    const isFile = existsSync(run) && statSync(run).isFile();
+    const report = await engine.replay(isFile ? readRunFile(readFileSync(run, "utf8")) : run);
+    if (terminal.json) terminal.out(`${JSON.stringify({ type: "replay", ...asJson(report) })}\n`);
+    else if (report.is === "diverged") terminal.err(`${said(report)}\n`);
+    else terminal.out(`${said(report)}\n`);
+    return report.is === "diverged" ? 7 : 0;
+  } catch (error) {
+    return printRefusal(terminal, error);
+  } finally {
+    await engine.close();
+  }
+}
+
+function asJson(report: ReplayReport): { [key: string]: unknown } {
+  const { is, ...rest } = report;
+  return { result: is, ...rest };
+}
+
+function said(report: ReplayReport): string {
+  switch (report.is) {
+    case "equal":
+      return `equal ${report.digest} (${report.status}, ${report.events} records, nothing contacted)`;
+    case "unfinished":
+      return `equal as far as it goes: ${report.events} records of a run that has not ended`;
+    case "diverged":
+      return safeText(
+        [
+          `diverged at ${report.position === "" ? "the run" : report.position}${report.seq === null ? "" : ` (record ${report.seq})`}: ${report.message}`,
+          `  expected ${JSON.stringify(report.expected)}`,
+          `  recorded ${JSON.stringify(report.recorded)}`,
+        ].join("\n"),
+      );
+  }
+}

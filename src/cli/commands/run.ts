@@ -1,0 +1,54 @@
+import { createEngine } from "../../app/engine.ts";
+import { Refused } from "../../app/refused.ts";
+import { readWorkflow } from "../../app/workflow-file.ts";
+import {
+  type CommonOptions,
+  engineOptions,
+  readAgentChoices,
+  readDocument,
+  readDurationOption,
+  readInputs,
+  terminalOf,
+} from "../options.ts";
+import { printDiagnostics, printRefusal } from "../refusal.ts";
+import { followRun, printVersionLine } from "../run-output.ts";
+
+export interface RunOptions extends CommonOptions {
+  i?: string[];
+  input?: string[];
+  trigger?: string;
+  scripted?: string;
+  agent?: string[];
+  deadline?: string;
+  runId?: string;
+  strict?: boolean;
+}
+
+export async function runCommand(file: string, pairs: string[], options: RunOptions): Promise<number> {
+  const terminal = terminalOf(options);
+  printVersionLine(terminal);
+  const engine = await createEngine({
+    ...engineOptions(options, terminal, `ambit run ${file}`),
+    ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
+    agents: readAgentChoices(options.agent ?? []),
+  });
+  try {
+    const workflow = readWorkflow(file, process.cwd());
+    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+    const warnings = workflow.diagnostics.filter((entry) => entry.severity === "warning");
+    if (options.strict && warnings.length > 0)
+      throw Refused.by(warnings.map((entry) => ({ ...entry, severity: "error" as const })));
+    if (!terminal.json && warnings.length > 0) printDiagnostics(terminal, warnings);
+    const run = await engine.start(file, {
+      inputs: readInputs(workflow.plan.inputs, [...(options.i ?? []), ...pairs], options.input ?? []),
+      ...(options.trigger === undefined ? {} : { trigger: readDocument(options.trigger, "--trigger") }),
+      ...(options.runId === undefined ? {} : { runId: options.runId }),
+      ...(options.deadline === undefined ? {} : { deadline: readDurationOption(options.deadline, "--deadline") }),
+    });
+    return await followRun(terminal, run, `Look at it with: ambit runs show ${run.id}`);
+  } catch (error) {
+    return printRefusal(terminal, error);
+  } finally {
+    await engine.close();
+  }
+}

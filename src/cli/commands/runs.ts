@@ -1,0 +1,254 @@
+import { readFileSync } from "node:fs";
+import { createEngine, type Engine, readRunFile } from "../../app/engine.ts";
+import { readSavedRun, type SavedRun } from "../../app/saved-run.ts";
+import { formatDuration } from "../../base/duration.ts";
+import { exportLine } from "../../journal/export.ts";
+import { toResult } from "../../journal/fold.ts";
+import type { RunHead } from "../../journal/journal.ts";
+import { runView } from "../../view/run-view.ts";
+import type { StepNode } from "../../view/step-tree.ts";
+import { Timeline } from "../../view/timeline.ts";
+import { type CommonOptions, engineOptions, terminalOf, usage } from "../options.ts";
+import { recordLine } from "../record-line.ts";
+import { printRefusal } from "../refusal.ts";
+import { shown } from "../run-output.ts";
+import { oneLine, type Paint, safeText, type Terminal } from "../terminal.ts";
+import { VERSION } from "../version.ts";
+
+const MOST_LISTED = 1_000;
+const TAIL_EVERY_MS = 100;
+
+async function withEngine(
+  options: CommonOptions,
+  label: string,
+  work: (engine: Engine, terminal: Terminal) => Promise<number>,
+): Promise<number> {
+  const terminal = terminalOf(options);
+  const engine = await createEngine(engineOptions(options, terminal, label));
+  try {
+    return await work(engine, terminal);
+  } catch (error) {
+    return printRefusal(terminal, error);
+  } finally {
+    await engine.close();
+  }
+}
+
+export interface ListOptions extends CommonOptions {
+  status?: string;
+  workflow?: string;
+  limit?: string;
+}
+
+export function listCommand(options: ListOptions): Promise<number> {
+  return withEngine(options, "ambit runs list", async (engine, terminal) => {
+    const limit = Number(options.limit ?? "20");
+    if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) throw usage(`--limit takes 1 to ${MOST_LISTED}.`);
+    const journal = await engine.journal(null);
+    const heads = await journal.list({
+      limit,
+      ...(options.status === undefined ? {} : { status: options.status }),
+      ...(options.workflow === undefined ? {} : { name: options.workflow }),
+    });
+    if (terminal.json) terminal.out(`${JSON.stringify({ runs: heads.map(headJson) })}\n`);
+    else if (heads.length === 0) terminal.err("No runs yet. Start one with: ambit run FILE\n");
+    else for (const head of heads) terminal.out(`${headLine(head, terminal.color)}\n`);
+    return 0;
+  });
+}
+
+function headJson(head: RunHead): { [key: string]: unknown } {
+  const { run, name, status, createdAt, updatedAt, records, owner } = head;
+  return {
+    run,
+    workflow: name,
+    status,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    events: records,
+    owner: owner === null ? null : { pid: owner.pid, label: owner.label },
+  };
+}
+
+function headLine(head: RunHead, color: Paint): string {
+  const tint =
+    head.status === "completed"
+      ? color.green
+      : head.status === "failed" || head.status === "timed_out"
+        ? color.red
+        : color.yellow;
+  const owner = head.owner === null ? "" : color.dim(` pid ${head.owner.pid}`);
+  return `${head.run}  ${tint(head.status.padEnd(9))}  ${oneLine(head.name, 40)}  ${color.dim(head.createdAt)}${owner}`;
+}
+
+export interface ShowOptions extends CommonOptions {
+  step?: string;
+  events?: boolean;
+  failed?: boolean;
+}
+
+export function showCommand(run: string, options: ShowOptions): Promise<number> {
+  return withEngine(options, "ambit runs show", async (engine, terminal) => {
+    const journal = await engine.journal(null);
+    const head = await journal.find(options.failed ? "@failed" : run);
+    const saved = await readSavedRun(journal, head.run);
+    if (options.events) return showEvents(saved, options.step, terminal);
+    if (terminal.json) {
+      terminal.out(
+        `${JSON.stringify({ ...toResult(saved.state), owner: head.owner === null ? null : { pid: head.owner.pid, label: head.owner.label }, steps: saved.rows })}\n`,
+      );
+      return 0;
+    }
+    if (options.step !== undefined) return showStep(saved, options.step, terminal);
+    terminal.out(showText(saved, head, terminal.color));
+    return 0;
+  });
+}
+
+/** One JSON record a line: the records of DU-50. */
+function showEvents(saved: SavedRun, step: string | undefined, terminal: Terminal): number {
+  for (const record of saved.records)
+    if (step === undefined || record.position === step) terminal.out(exportLine(record));
+  return 0;
+}
+
+function showStep(saved: SavedRun, step: string, terminal: Terminal): number {
+  const timeline = new Timeline();
+  let found = false;
+  for (const record of saved.records) {
+    for (const line of timeline.add(record)) {
+      if (line.position !== step) continue;
+      found = true;
+      terminal.out(
+        `${terminal.color.dim(line.at)}  ${safeText(line.text)}${line.key === null ? "" : `  key ${line.key}`}${line.effect === null ? "" : `  effect ${line.effect}`}\n`,
+      );
+      if (line.detail !== null) terminal.out(`${indent(JSON.stringify(shown(line.detail), null, 2))}\n`);
+    }
+  }
+  if (found) return 0;
+  throw usage(`The run has no record at ${JSON.stringify(step)}. ambit runs show RUN names the positions.`);
+}
+
+function showText(saved: SavedRun, head: RunHead, color: Paint): string {
+  const view = runView(saved.state, saved.rows, head.owner === null ? null : true);
+  const { result } = view;
+  const lines = [
+    color.bold(`${oneLine(view.name)}  ${result.run}`),
+    safeText(view.verdict),
+    ...view.remarks.map((remark) => color.yellow(safeText(remark))),
+    "",
+    ...view.tree.flatMap((node) => treeLines(node, "  ", color)),
+    "",
+    color.dim(
+      `started ${view.startedAt ?? "never"} · ${formatDuration(result.duration_ms)} · ${result.counts.tool_attempts} tool attempts · ${result.counts.tokens} tokens · ${result.counts.events} records`,
+    ),
+  ];
+  if (head.owner !== null) lines.push(`run by pid ${head.owner.pid} (${oneLine(head.owner.label)})`);
+  if (result.digest !== null) lines.push(color.dim(`digest ${result.digest}`));
+  if (isFilled(result.outputs)) lines.push("", JSON.stringify(shown(result.outputs), null, 2));
+  return `${lines.join("\n")}\n`;
+}
+
+function isFilled(outputs: unknown): boolean {
+  return typeof outputs === "object" && outputs !== null && Object.keys(outputs).length > 0;
+}
+
+const MARKS: { [status: string]: string } = {
+  completed: "✓",
+  failed: "✗",
+  timed_out: "✗",
+  handled: "!",
+  skipped: "-",
+  cancelled: "■",
+  running: "…",
+  suspended: "…",
+  not_started: "·",
+};
+
+function treeLines(node: StepNode, pad: string, color: Paint): string[] {
+  const { row } = node;
+  const mark = MARKS[row.status] ?? " ";
+  const tint =
+    row.status === "completed"
+      ? color.green
+      : row.status === "failed" || row.status === "timed_out"
+        ? color.red
+        : color.yellow;
+  const facts = [
+    row.kind,
+    row.status,
+    row.duration_ms === null ? "" : formatDuration(row.duration_ms),
+    row.attempts > 1 ? `${row.attempts} attempts` : "",
+    row.code ?? "",
+    row.late ? "late" : "",
+  ];
+  const line = `${pad}${tint(mark)} ${oneLine(node.label, 60)}  ${color.dim(facts.filter((fact) => fact !== "").join(" · "))}`;
+  return [line, ...node.children.flatMap((child) => treeLines(child, `${pad}  `, color))];
+}
+
+function indent(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => `    ${safeText(line)}`)
+    .join("\n");
+}
+
+/** Follows a run of any process until it ends; NDJSON with --json. */
+export function tailCommand(run: string, options: CommonOptions): Promise<number> {
+  return withEngine(options, "ambit runs tail", async (engine, terminal) => {
+    const journal = await engine.journal(null);
+    const { run: id } = await journal.find(run);
+    if (terminal.json) terminal.out(`${JSON.stringify({ type: "version", ambit: VERSION, record: 1 })}\n`);
+    let stopped = false;
+    const stop = (): void => {
+      stopped = true;
+    };
+    process.once("SIGINT", stop);
+    for (let seq = 1; !stopped; ) {
+      const page = await journal.read(id, seq, 256);
+      for (const record of page) {
+        seq = record.seq + 1;
+        const line = terminal.json ? JSON.stringify({ type: "event", ...record }) : recordLine(record, terminal.color);
+        if (line !== null) terminal.out(`${line}\n`);
+        if (record.kind !== "run.ended") continue;
+        const { state } = await readSavedRun(journal, id);
+        if (terminal.json) terminal.out(`${JSON.stringify(toResult(state))}\n`);
+        else terminal.out(`${toResult(state).status}\n`);
+        stopped = true;
+      }
+      if (page.length === 0 && !stopped) await new Promise((resolve) => setTimeout(resolve, TAIL_EVERY_MS));
+    }
+    process.off("SIGINT", stop);
+    return 0;
+  });
+}
+
+/** The records of a run as JSON lines on stdout. */
+export function exportCommand(run: string, options: CommonOptions): Promise<number> {
+  return withEngine(options, "ambit runs export", async (engine, terminal) => {
+    const journal = await engine.journal(null);
+    const { run: id } = await journal.find(run);
+    const saved = await readSavedRun(journal, id);
+    for (const record of saved.records) terminal.out(exportLine(record));
+    return 0;
+  });
+}
+
+/** Takes over an exported run, as one without an owner. */
+export function importCommand(file: string, options: CommonOptions): Promise<number> {
+  return withEngine(options, "ambit runs import", async (engine, terminal) => {
+    let text: string;
+    try {
+      text = readFileSync(file === "-" ? 0 : file, "utf8");
+    } catch {
+      throw usage(`${file} cannot be read.`);
+    }
+    const records = readRunFile(text);
+    const journal = await engine.journal(null);
+    await journal.import(records);
+    const run = records[0]?.run ?? "";
+    if (terminal.json) terminal.out(`${JSON.stringify({ type: "imported", run, events: records.length })}\n`);
+    else terminal.out(`${run}: ${records.length} records.\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,52 @@
+import type { Diagnostic } from "../errors/diagnostic.ts";
+import { type Paint, safeText } from "./terminal.ts";
+
+const MAX_LINE = 160;
+
+/**
+ * A finding with the line it is about:
+ *
+ *     file:line:col: error[CODE]: message
+ *       9 |   on_exhuasted:
+ *         |   ^^^^^^^^^^^^
+ *       help: ...
+ */
+export function codeFrame(finding: Diagnostic, text: string | null, color: Paint): string {
+  const place = `${finding.file}:${finding.line}:${finding.column}`;
+  const tint = finding.severity === "error" ? color.red : finding.severity === "warning" ? color.yellow : color.cyan;
+  const head = `${color.bold(safeText(place))}: ${tint(`${finding.severity}[${finding.code}]`)}: ${safeText(finding.message)}`;
+  const lines = [head];
+  const source = text === null ? null : sourceLine(text, finding.line);
+  if (source !== null) lines.push(...excerpt(source, finding, color, tint));
+  if (finding.help !== "") {
+    const [first = "", ...rest] = safeText(finding.help).split("\n");
+    lines.push(`  ${color.cyan("help")}: ${first}`, ...rest.map((line) => `        ${line}`));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function sourceLine(text: string, line: number): string | null {
+  return text.split(/\r\n|\n|\r/)[line - 1] ?? null;
+}
+
+function excerpt(source: string, finding: Diagnostic, color: Paint, tint: (text: string) => string): string[] {
+  const chars = [...source];
+  const from = finding.column - 1;
+  const to = finding.endLine === finding.line ? Math.max(from + 1, finding.endColumn - 1) : chars.length;
+  // A long line is shown around the place, not from its start.
+  const start = from > MAX_LINE / 2 ? from - Math.floor(MAX_LINE / 2) : 0;
+  const shown = chars.slice(start, start + MAX_LINE);
+  const width = Math.max(1, Math.min(to, start + MAX_LINE) - Math.max(from, start));
+  const gutter = String(finding.line);
+  const pad = " ".repeat(gutter.length);
+  const lead = start > 0 ? "…" : "";
+  const tail = start + MAX_LINE < chars.length ? "…" : "";
+  const before = shown
+    .slice(0, from - start)
+    .map((char) => (char === "\t" ? "\t" : " "))
+    .join("");
+  return [
+    `  ${color.dim(`${gutter} |`)} ${lead}${safeText(shown.join(""))}${tail}`,
+    `  ${color.dim(`${pad} |`)} ${lead === "" ? "" : " "}${before}${tint("^".repeat(width))}`,
+  ];
+}

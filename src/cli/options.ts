@@ -1,0 +1,116 @@
+import { readFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { resolve } from "node:path";
+import type { EngineOptions } from "../app/engine.ts";
+import { Refused } from "../app/refused.ts";
+import { parseDuration } from "../base/duration.ts";
+import { type Json, type JsonObject, parseJson } from "../base/json.ts";
+import { Fault } from "../errors/fault.ts";
+import type { Field } from "../plan/field.ts";
+import { setOwn } from "../plan/marked.ts";
+import { type ColorChoice, processTerminal, type Terminal } from "./terminal.ts";
+
+/** Options that every command takes. */
+export interface CommonOptions {
+  config?: string;
+  store?: string;
+  json?: boolean;
+  color?: string;
+}
+
+export function terminalOf(options: CommonOptions): Terminal {
+  const color = options.color ?? "auto";
+  const choice: ColorChoice = color === "always" || color === "never" ? color : "auto";
+  return processTerminal(choice, options.json === true);
+}
+
+/** The user's name: what records show of who did something on the command line. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "user";
+  }
+}
+
+export function engineOptions(options: CommonOptions, terminal: Terminal, label: string): EngineOptions {
+  return {
+    ...(options.config === undefined ? {} : { config: options.config }),
+    ...(options.store === undefined ? {} : { store: options.store }),
+    identity: userName(),
+    label,
+    say: (line) => terminal.err(`${line}\n`),
+  };
+}
+
+export function usage(message: string): Refused {
+  return new Refused(2, new Fault("input.invalid", "", message));
+}
+
+/**
+ * Inputs from `k=v` words and `--input @file|-|JSON`: for a string input the text itself, for any other type
+ * the text read as JSON, or `@file.json`. Unknown names are kept, so that they are reported with all others.
+ */
+export function readInputs(fields: readonly Field[], pairs: readonly string[], whole: readonly string[]): JsonObject {
+  const inputs: JsonObject = {};
+  for (const text of whole) {
+    const document = readDocument(text, "--input");
+    if (typeof document !== "object" || document === null || Array.isArray(document))
+      throw usage("--input takes a JSON object.");
+    for (const [name, value] of Object.entries(document)) setOwn(inputs, name, value);
+  }
+  for (const pair of pairs) {
+    const equals = pair.indexOf("=");
+    if (equals < 1) throw usage(`An input is written name=value, not ${JSON.stringify(pair)}.`);
+    const name = pair.slice(0, equals);
+    setOwn(
+      inputs,
+      name,
+      readValue(
+        fields.find((field) => field.name === name),
+        name,
+        pair.slice(equals + 1),
+      ),
+    );
+  }
+  return inputs;
+}
+
+function readValue(field: Field | undefined, name: string, text: string): Json {
+  if (field === undefined || field.type === "string") return text;
+  if (text.startsWith("@")) return readDocument(text, `the input ${name}`);
+  const parsed = parseJson(text);
+  if (parsed.ok) return parsed.value;
+  if (field.type === "any") return text;
+  throw usage(`The input ${name} is of type ${field.type}: its value must be JSON, or @file.json.`);
+}
+
+/** JSON from `@file`, from standard input (`-`), or as it is written. */
+export function readDocument(text: string, what: string): Json {
+  let source = text;
+  try {
+    if (text === "-") source = readFileSync(0, "utf8");
+    else if (text.startsWith("@")) source = readFileSync(resolve(text.slice(1)), "utf8");
+  } catch {
+    throw usage(`${text} of ${what} cannot be read.`);
+  }
+  const parsed = parseJson(source);
+  if (!parsed.ok) throw usage(`${what} is no JSON: ${parsed.message}.`);
+  return parsed.value;
+}
+
+export function readDurationOption(text: string, option: string): number {
+  const parsed = parseDuration(text);
+  if (!parsed.ok || parsed.ms < 1) throw usage(`${option}: ${parsed.ok ? "at least 1ms" : parsed.message}.`);
+  return parsed.ms;
+}
+
+export function readAgentChoices(pairs: readonly string[]): { [name: string]: string } {
+  const chosen: { [name: string]: string } = {};
+  for (const pair of pairs) {
+    const equals = pair.indexOf("=");
+    if (equals < 1) throw usage(`--agent is written NAME=ID, not ${JSON.stringify(pair)}.`);
+    chosen[pair.slice(0, equals)] = pair.slice(equals + 1);
+  }
+  return chosen;
+}

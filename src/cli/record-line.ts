@@ -1,0 +1,50 @@
+import { formatDuration } from "../base/duration.ts";
+import { typed } from "../journal/bodies.ts";
+import type { RunRecord } from "../journal/event.ts";
+import { oneLine, type Paint } from "./terminal.ts";
+
+/** One record as a line of progress; null for what is no news. */
+export function recordLine(raw: RunRecord, color: Paint): string | null {
+  const record = typed(raw);
+  const at = oneLine(record.position, 80);
+  switch (record.kind) {
+    case "run.accepted":
+      return `${color.bold(oneLine(record.body.name))} ${color.dim(record.run)}`;
+    case "run.resumed":
+      return color.dim(`  resumed${redispatched(record.body.redispatched)}`);
+    case "run.suspended":
+      return color.yellow(`  suspended: ${record.body.reason}`);
+    case "agent.started":
+      return `  ${color.cyan("▸")} ${at} ${color.dim(`agent ${oneLine(record.body.agent.name)} (${oneLine(record.body.agent.provider)} ${oneLine(record.body.agent.model)})`)}`;
+    case "agent.turn": {
+      const refused = (record.body.calls ?? []).filter((call) => call.verdict === "refused");
+      if (refused.length === 0) return null;
+      return refused
+        .map((call) => `    ${color.yellow("refused")} ${oneLine(call.tool, 60)} ${color.dim(call.code ?? "")}`)
+        .join("\n");
+    }
+    case "agent.ended": {
+      const { reason, observed } = record.body;
+      const mark = reason === "result" ? color.green("✓") : color.red("✗");
+      return `  ${mark} ${at} ${color.dim(`${reason}, ${observed.steps} tool attempts, ${observed.tokens} tokens`)}`;
+    }
+    case "call.ended": {
+      const { action, outcome, fault, ambiguity, duration_ms, retry } = record.body;
+      const indent = at.includes("(tools)") ? "    " : "  ";
+      const mark = outcome === "ok" ? color.green("✓") : outcome === "unknown" ? color.yellow("?") : color.red("✗");
+      const why = fault?.code ?? ambiguity?.code;
+      const said = why === undefined ? "" : ` ${color.red(oneLine(why))}`;
+      return `${indent}${mark} ${at} ${color.dim(`${oneLine(action)} ${formatDuration(duration_ms)}`)}${said}${retry ? color.dim(" (tried again)") : ""}`;
+    }
+    case "notice.sent":
+      return `  ${color.cyan("•")} ${at} ${oneLine(String(record.body.text))}`;
+    case "stop.decided":
+      return `  ${color.yellow("■")} ${at === "" ? "the run" : at} ${color.dim(`stopped: ${record.body.cause}`)}`;
+    default:
+      return null;
+  }
+}
+
+function redispatched(positions: readonly string[] | undefined): string {
+  return positions === undefined || positions.length === 0 ? "" : `, going on with ${positions.slice(0, 3).join(", ")}`;
+}

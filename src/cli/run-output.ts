@@ -1,0 +1,119 @@
+import type { EngineRun } from "../app/engine.ts";
+import { formatDuration } from "../base/duration.ts";
+import { isObject, type Json } from "../base/json.ts";
+import type { RunRecord } from "../journal/event.ts";
+import { exitOf, isPlainSuccess, type RunResult, type StopSignal } from "../journal/result.ts";
+import { recordLine } from "./record-line.ts";
+import { safeText, type Terminal } from "./terminal.ts";
+import { VERSION } from "./version.ts";
+
+/**
+ * Follows a run to its end and prints it: events and result as NDJSON, or progress on stderr and the outputs
+ * on stdout. The first Ctrl-C (or SIGTERM) cancels, a second one waits for nothing. Gives the exit code.
+ */
+export async function followRun(terminal: Terminal, run: EngineRun, goOn: string): Promise<number> {
+  let signal: StopSignal = null;
+  const onSignal = (name: "SIGINT" | "SIGTERM"): void => {
+    if (signal === null) {
+      signal = name;
+      terminal.err(
+        terminal.color.yellow(
+          `\nCancelling. ${name === "SIGINT" ? "Ctrl-C again" : "SIGTERM again"} ends it at once.\n`,
+        ),
+      );
+      run.cancel();
+    } else {
+      run.abandon();
+    }
+  };
+  const onInt = (): void => onSignal("SIGINT");
+  const onTerm = (): void => onSignal("SIGTERM");
+  process.on("SIGINT", onInt);
+  process.on("SIGTERM", onTerm);
+  try {
+    for await (const record of run.events()) printRecord(terminal, record);
+    const result = await run.result();
+    printResult(terminal, result, goOn);
+    return exitOf(result, signal);
+  } finally {
+    process.off("SIGINT", onInt);
+    process.off("SIGTERM", onTerm);
+  }
+}
+
+export function printVersionLine(terminal: Terminal): void {
+  if (terminal.json) terminal.out(`${JSON.stringify({ type: "version", ambit: VERSION, record: 1 })}\n`);
+}
+
+function printRecord(terminal: Terminal, record: RunRecord): void {
+  if (terminal.json) {
+    terminal.out(`${JSON.stringify({ type: "event", ...record })}\n`);
+    return;
+  }
+  const line = recordLine(record, terminal.color);
+  if (line !== null) terminal.err(`${line}\n`);
+}
+
+export function printResult(terminal: Terminal, result: RunResult, goOn: string): void {
+  if (terminal.json) {
+    terminal.out(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  if (hasOutputs(result.outputs)) terminal.out(`${JSON.stringify(shown(result.outputs), null, 2)}\n`);
+  terminal.err(`${verdict(result, terminal)}\n`);
+  if (result.status === "suspended" || result.unknown.length > 0) terminal.err(terminal.color.dim(`${goOn}\n`));
+}
+
+function hasOutputs(outputs: Json): boolean {
+  return isObject(outputs) && Object.keys(outputs).length > 0;
+}
+
+/** Records hold `{"$sensitive": true}`; people are shown a word. */
+export function shown(value: Json): Json {
+  if (Array.isArray(value)) return value.map(shown);
+  if (!isObject(value)) return value;
+  if (value["$sensitive"] === true && Object.keys(value).length === 1) return "[sensitive]";
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item as Json)]));
+}
+
+const WORDS: { [status: string]: string } = {
+  completed: "Completed",
+  stopped: "Stopped by the file",
+  failed: "Failed",
+  timed_out: "Timed out",
+  cancelled: "Cancelled",
+  suspended: "Suspended",
+  running: "Still running",
+};
+
+/** The last line: never plain success where something was forgiven, skipped, cut or is unknown. */
+function verdict(result: RunResult, terminal: Terminal): string {
+  const { color } = terminal;
+  const word = WORDS[result.status] ?? result.status;
+  const plain = isPlainSuccess(result);
+  const good = result.status === "completed" || result.status === "stopped";
+  const parts = [
+    `${good ? (plain ? color.green("✓") : color.yellow("!")) : color.red("✗")} ${color.bold(word)} in ${formatDuration(result.duration_ms)}`,
+  ];
+  if (result.error !== null) {
+    const at = result.error.position === "" ? "" : ` at ${result.error.position}`;
+    parts.push(`${color.red(result.error.code)}${at}: ${safeText(result.error.message)}`);
+  }
+  const { counts } = result;
+  parts.push(`${counts.tool_attempts} tool attempts, ${counts.tokens} tokens`);
+  const lists: [string, readonly { at?: string; position?: string }[]][] = [
+    ["forgiven", result.forgiven],
+    ["skipped", result.skipped],
+    ["truncated", result.truncated],
+    ["unknown outcome", result.unknown],
+    ["failed cleanup", result.cleanup.filter((entry) => entry.status === "failed")],
+  ];
+  for (const [name, entries] of lists) {
+    if (entries.length === 0) continue;
+    const places = entries.slice(0, 5).map((entry) => entry.at ?? entry.position ?? "");
+    parts.push(
+      color.yellow(`${name}: ${places.join(", ")}${entries.length > 5 ? `, and ${entries.length - 5} more` : ""}`),
+    );
+  }
+  return parts.join(" · ");
+}

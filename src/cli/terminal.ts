@@ -1,0 +1,69 @@
+/** stdout is data, stderr is talk. */
+export interface Terminal {
+  out(text: string): void;
+  err(text: string): void;
+  readonly color: Paint;
+  readonly json: boolean;
+}
+
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+  cyan(text: string): string;
+}
+
+export type ColorChoice = "auto" | "always" | "never";
+
+type Environment = { readonly [name: string]: string | undefined };
+
+/** NO_COLOR, FORCE_COLOR, TERM=dumb and `--color`, in the order in which they win. */
+export function wantsColor(choice: ColorChoice, env: Environment, isTTY: boolean): boolean {
+  if (choice !== "auto") return choice === "always";
+  if (env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== "") return false;
+  const force = env["FORCE_COLOR"];
+  if (force !== undefined) return force !== "0" && force !== "false";
+  return isTTY && env["TERM"] !== "dumb";
+}
+
+export function paint(on: boolean): Paint {
+  const style =
+    (open: number, close: number) =>
+    (text: string): string =>
+      on && text !== "" ? `\u001b[${open}m${text}\u001b[${close}m` : text;
+  return {
+    bold: style(1, 22),
+    dim: style(2, 22),
+    red: style(31, 39),
+    green: style(32, 39),
+    yellow: style(33, 39),
+    cyan: style(36, 39),
+  };
+}
+
+export function processTerminal(choice: ColorChoice, json: boolean): Terminal {
+  return {
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+    color: paint(wantsColor(choice, process.env, process.stderr.isTTY === true)),
+    json,
+  };
+}
+
+// Control characters of texts from outside would otherwise move the cursor, clear the screen or fake output.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced here
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Text from outside as it may be shown: no control characters, line breaks kept. */
+export function safeText(text: string): string {
+  return text.replace(CONTROL, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+/** The same on one line, cut to `max` characters. */
+export function oneLine(text: string, max = 200): string {
+  const line = safeText(text.replace(/\s+/g, " ").trim());
+  const chars = [...line];
+  return chars.length > max ? `${chars.slice(0, max - 1).join("")}…` : line;
+}

@@ -1,0 +1,61 @@
+import { findNotJson, type Json, type JsonObject } from "../../base/json.ts";
+import type { CallRequest, CallResult } from "../../catalog/connector.ts";
+import type { Scrubber } from "./scrubber.ts";
+
+const MAX_MESSAGE_BYTES = 4_096;
+
+/**
+ * Runs one call of a connector and makes its end presentable: whatever is thrown is a failure, a value that is
+ * no JSON cannot be read, and no secret of the connection is in what comes out.
+ */
+export async function guardedCall(
+  request: CallRequest,
+  scrubber: Scrubber,
+  perform: () => Promise<CallResult>,
+): Promise<CallResult> {
+  let result: CallResult;
+  try {
+    result = await perform();
+  } catch (error) {
+    result = { is: "failed", code: "action.failed", message: messageOf(error, `${request.action.name} failed.`) };
+  }
+  return scrubResult(readableResult(result), scrubber);
+}
+
+export function scrubResult(result: CallResult, scrubber: Scrubber): CallResult {
+  if (result.is === "ok") return { is: "ok", value: scrubber.value(result.value) };
+  const message = cutMessage(scrubber.text(result.message));
+  if (result.is === "unreadable") return { is: "unreadable", message };
+  const { details } = result;
+  if (details === undefined) return { ...result, message };
+  return { ...result, message, details: scrubber.value(details) as JsonObject };
+}
+
+function readableResult(result: CallResult): CallResult {
+  if (result.is === "ok") {
+    const value: Json = result.value === undefined ? null : result.value;
+    const bad = findNotJson(value);
+    if (bad === null) return { is: "ok", value };
+    return {
+      is: "unreadable",
+      message: `The result is no JSON: ${bad.path === "" ? "it" : bad.path} is ${bad.reason}.`,
+    };
+  }
+  if (result.is === "unreadable" || result.details === undefined || findNotJson(result.details) === null) return result;
+  const { details: _dropped, ...rest } = result;
+  return rest;
+}
+
+/** The text of something thrown, never its stack. */
+export function messageOf(error: unknown, otherwise: string): string {
+  if (error instanceof Error && error.message !== "") return error.message;
+  return typeof error === "string" && error !== "" ? error : otherwise;
+}
+
+/** At most 4 KiB, cut between characters. */
+export function cutMessage(message: string): string {
+  const whole = message.toWellFormed();
+  const bytes = Buffer.from(whole, "utf8");
+  if (bytes.length <= MAX_MESSAGE_BYTES) return whole;
+  return `${new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES - 8)).replace(/\ufffd+$/, "")}...`;
+}

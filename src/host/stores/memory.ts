@@ -1,0 +1,237 @@
+import { type Clock, isoTime } from "../../base/clock.ts";
+import type { RunRecord } from "../../journal/event.ts";
+import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
+import { checkOf, FAILED_STATES, identityOf, sameContent, statusAfter, toldByFirst } from "./first-records.ts";
+import { conflict, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
+
+interface Row {
+  head: RunHead;
+  def: string;
+  epoch: number;
+  since: string;
+  processes: ChildProcess[];
+  /** JSON text, so that what a caller does to a record later changes nothing here. */
+  records: string[];
+  /** Identity to index in `records`. */
+  identities: Map<string, number>;
+}
+
+export interface MemoryJournalOptions {
+  clock: Clock;
+}
+
+/**
+ * The store of runs that are not kept: bounded requests, tests, `store: memory`. It lives and dies with its
+ * process and knows no other, so no owner in it is ever dead.
+ */
+export function openMemoryJournal(options: MemoryJournalOptions): Journal {
+  return new MemoryJournal(options.clock);
+}
+
+class MemoryJournal implements Journal {
+  readonly #clock: Clock;
+  readonly #rows = new Map<string, Row>();
+  readonly #requests: RunRequest[] = [];
+  readonly #watchers = new Set<() => void>();
+  #told: NodeJS.Immediate | undefined;
+  #closed = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async create(records: RunRecord[], owner: Owner): Promise<Lease> {
+    const row = this.#add(records, "conflict");
+    this.#own(row, owner);
+    return { run: row.head.run, epoch: row.epoch };
+  }
+
+  async acquire(run: string, owner: Owner): Promise<{ lease: Lease; processes: ChildProcess[] }> {
+    const row = this.#row(run);
+    if (row.head.owner) throw runOwned(run, row.head.owner, row.since);
+    const processes = row.processes;
+    this.#own(row, owner);
+    return { lease: { run, epoch: row.epoch }, processes };
+  }
+
+  async append(lease: Lease, records: RunRecord[]): Promise<void> {
+    const row = this.#held(lease);
+    const texts: { key: string; text: string }[] = [];
+    let status = row.head.status;
+    for (const record of records) {
+      checkOf(record, lease.run, row.def, conflict);
+      const key = identityOf(record);
+      const known = row.identities.get(key);
+      if (known !== undefined) {
+        if (sameContent(JSON.parse(row.records[known] ?? "null") as RunRecord, record)) continue;
+        throw conflict(lease.run, record.seq, `${key} was recorded before with other content`);
+      }
+      if (texts.some((entry) => entry.key === key)) {
+        throw conflict(lease.run, record.seq, `${key} stands twice in one batch`);
+      }
+      const due = row.records.length + texts.length + 1;
+      if (record.seq !== due) throw conflict(lease.run, record.seq, `number ${due} is due`);
+      status = statusAfter(status, record);
+      texts.push({ key, text: JSON.stringify(record) });
+    }
+    for (const { key, text } of texts) {
+      row.identities.set(key, row.records.length);
+      row.records.push(text);
+    }
+    row.head.status = status;
+    row.head.records = row.records.length;
+    row.head.updatedAt = records.at(-1)?.at ?? row.head.updatedAt;
+    this.#changed();
+  }
+
+  async setProcesses(lease: Lease, processes: ChildProcess[]): Promise<void> {
+    this.#held(lease).processes = processes.map((entry) => ({ ...entry }));
+  }
+
+  async release(lease: Lease): Promise<void> {
+    const row = this.#row(lease.run);
+    if (row.epoch !== lease.epoch) return;
+    row.head.owner = null;
+    row.epoch++;
+    row.processes = [];
+    this.#changed();
+  }
+
+  async read(run: string, fromSeq: number, limit: number): Promise<RunRecord[]> {
+    const from = Math.max(0, fromSeq - 1);
+    return this.#row(run)
+      .records.slice(from, from + Math.max(0, limit))
+      .map((text) => JSON.parse(text) as RunRecord);
+  }
+
+  async list(filter: RunFilter): Promise<RunHead[]> {
+    this.#open();
+    const found: RunHead[] = [];
+    for (const { head } of [...this.#rows.values()].reverse()) {
+      if (found.length >= filter.limit) break;
+      if (filter.status !== undefined && head.status !== filter.status) continue;
+      if (filter.name !== undefined && head.name !== filter.name) continue;
+      found.push({ ...head });
+    }
+    return found;
+  }
+
+  async find(wanted: string): Promise<RunHead> {
+    this.#open();
+    const exact = this.#rows.get(wanted);
+    if (exact) return { ...exact.head };
+    const heads = [...this.#rows.values()].map((row) => row.head);
+    if (wanted === "@last" || wanted === "@failed") {
+      const failed: readonly string[] = FAILED_STATES;
+      const last = heads.findLast((head) => wanted === "@last" || failed.includes(head.status));
+      if (!last) throw noRunYet(wanted);
+      return { ...last };
+    }
+    const matches = wanted === "" ? [] : heads.filter((head) => head.run.startsWith(wanted));
+    const [only] = matches;
+    if (matches.length !== 1 || !only) {
+      throw runUnknown(
+        wanted,
+        matches.map((head) => head.run),
+      );
+    }
+    return { ...only };
+  }
+
+  async import(records: RunRecord[]): Promise<void> {
+    this.#add(records, "corrupt");
+  }
+
+  async post(request: Omit<RunRequest, "id">): Promise<void> {
+    this.#row(request.run);
+    this.#requests.push({ ...request, body: structuredClone(request.body), id: this.#requests.length + 1 });
+    this.#changed();
+  }
+
+  async requests(run: string, afterId: number): Promise<RunRequest[]> {
+    this.#open();
+    return this.#requests.filter((request) => request.run === run && request.id > afterId);
+  }
+
+  watch(changed: () => void): { stop(): void } {
+    const watcher = (): void => changed();
+    this.#watchers.add(watcher);
+    return { stop: () => this.#watchers.delete(watcher) };
+  }
+
+  describe(): { kind: string; path: string | null; durability: string } {
+    return { kind: "memory", path: null, durability: "none" };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#watchers.clear();
+    if (this.#told) clearImmediate(this.#told);
+  }
+
+  #add(records: RunRecord[], refuse: "conflict" | "corrupt"): Row {
+    this.#open();
+    const told = toldByFirst(records, refuse);
+    const run = records[0]?.run ?? "";
+    const before = this.#rows.get(run);
+    if (before) throw before.head.owner ? runOwned(run, before.head.owner, before.since) : runExists(run);
+    const identities = new Map<string, number>();
+    records.forEach((record, index) => {
+      const key = identityOf(record);
+      if (identities.has(key)) throw conflict(run, record.seq, `${key} stands twice`);
+      identities.set(key, index);
+    });
+    const row: Row = {
+      head: {
+        run,
+        name: told.name,
+        status: told.status,
+        createdAt: told.createdAt,
+        updatedAt: records.at(-1)?.at ?? told.createdAt,
+        records: records.length,
+        owner: null,
+      },
+      def: told.def,
+      epoch: 0,
+      since: "",
+      processes: [],
+      records: records.map((record) => JSON.stringify(record)),
+      identities,
+    };
+    this.#rows.set(run, row);
+    this.#changed();
+    return row;
+  }
+
+  #own(row: Row, owner: Owner): void {
+    row.head.owner = { ...owner };
+    row.epoch++;
+    row.since = isoTime(this.#clock.now());
+  }
+
+  #row(run: string): Row {
+    this.#open();
+    const row = this.#rows.get(run);
+    if (!row) throw runUnknown(run, []);
+    return row;
+  }
+
+  #held(lease: Lease): Row {
+    const row = this.#row(lease.run);
+    if (row.epoch !== lease.epoch) throw leaseLost(lease.run, row.head.owner, row.since);
+    return row;
+  }
+
+  #open(): void {
+    if (this.#closed) throw unavailable(null, "closed", "has been closed");
+  }
+
+  /** One call for all changes of a turn of the event loop, and never inside the call that made them. */
+  #changed(): void {
+    if (this.#watchers.size === 0 || this.#told) return;
+    this.#told = setImmediate(() => {
+      this.#told = undefined;
+      for (const watcher of [...this.#watchers]) watcher();
+    });
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * A run as one JSONL file (DU-23): its records in order, one per line, without checksums.
+ *
+ * I1: A file is whole or refused: numbers, identities, run, definition and `out` hashes are checked.
+ * I2: Only an unfinished last line is dropped, and said.
+ */
+import { findNotJson, isObject, type JsonObject, parseJson } from "../base/json.ts";
+import { Refusal } from "../errors/fault.ts";
+import { definitionHash } from "./digest.ts";
+import {
+  DELIVERY_KINDS,
+  type EventKind,
+  NOTE_KINDS,
+  RECORD_VERSION,
+  type RunRecord,
+  recordKey,
+  TRAIL_WHATS,
+  type TrailEntry,
+} from "./event.ts";
+import { HashCheck } from "./hashes.ts";
+import { mapIn } from "./members.ts";
+
+/** One line of an export, the line break included. */
+export function exportLine(record: RunRecord): string {
+  const { v, run, seq, at, def, kind, position, attempt, in: inHash, out: outHash, trail, body } = record;
+  return `${JSON.stringify({ v, run, seq, at, def, kind, position, attempt, in: inHash, out: outHash, trail, body })}\n`;
+}
+
+export interface ReadExport {
+  records: RunRecord[];
+  /** What was left out of the end of the file, in words; null where nothing was. */
+  dropped: string | null;
+}
+
+/** The records of an exported file. `journal.corrupt` naming the line. */
+export function readExport(text: string): ReadExport {
+  const lines = text.split("\n");
+  // After the last line break there is nothing, or a line that was not finished.
+  const rest = lines.pop() ?? "";
+  const reader = new ExportReader();
+  for (const line of lines) reader.add(line);
+  let dropped: string | null = null;
+  if (rest.trim() !== "") {
+    if (parseJson(rest).ok) reader.add(rest);
+    else dropped = `line ${lines.length + 1} is unfinished and was left out`;
+  }
+  if (reader.records.length === 0) throw damaged(1, "the file holds no record");
+  return { records: reader.records, dropped };
+}
+
+class ExportReader {
+  readonly records: RunRecord[] = [];
+  readonly #seen = new Set<string>();
+  readonly #hashes = new HashCheck();
+  #line = 0;
+
+  add(text: string): void {
+    this.#line++;
+    const line = this.#line;
+    const parsed = parseJson(text);
+    if (!parsed.ok) throw damaged(line, "it is no JSON");
+    const bad = findNotJson(parsed.value, DEEPEST);
+    if (bad) throw damaged(line, `\`${bad.path}\` holds ${bad.reason}`);
+    const record = asRecord(parsed.value, line);
+    const first = this.records[0] ?? record;
+    const due = this.records.length + 1;
+    if (record.seq !== due) throw damaged(line, `record ${due} was due, not ${record.seq}`);
+    if (record.run !== first.run) throw damaged(line, "it belongs to another run");
+    if (record.def !== first.def) throw damaged(line, "it names another definition");
+    if (due === 1) checkFirst(record, line);
+    const key = recordKey(record);
+    if (this.#seen.has(key)) throw damaged(line, `${key} stands in the file twice`);
+    const fault = this.#hashes.check(record);
+    if (fault) throw damaged(line, `its body does not fit its \`${fault.which}\` hash`);
+    this.#seen.add(key);
+    this.records.push(record);
+  }
+}
+
+function checkFirst(record: RunRecord, line: number): void {
+  if (record.kind !== "run.accepted") throw damaged(line, `a run begins with run.accepted, not with ${record.kind}`);
+  const definition = mapIn(record.body, "definition");
+  if (definition === null || definitionHash(definition) !== record.def) {
+    throw damaged(line, "its definition does not fit the hash `def`");
+  }
+}
+
+/** Plans nest deeper than values do; beyond this nothing of ours was ever written. */
+const DEEPEST = 512;
+
+const KINDS: ReadonlySet<string> = new Set([...DELIVERY_KINDS, ...NOTE_KINDS]);
+const WHATS: ReadonlySet<string> = new Set(TRAIL_WHATS);
+const HASH = /^[0-9a-f]{64}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+function asRecord(value: unknown, line: number): RunRecord {
+  if (!isObject(value)) throw damaged(line, "it is no record");
+  if (value["v"] !== RECORD_VERSION) {
+    throw damaged(
+      line,
+      `it has format ${JSON.stringify(value["v"] ?? null)}, and this version reads ${RECORD_VERSION}`,
+    );
+  }
+  const { run, seq, at, def, kind, position, attempt, in: inHash, out: outHash, trail, body } = value;
+  if (typeof run !== "string" || run === "") throw damaged(line, "`run` is missing");
+  if (!isCount(seq)) throw damaged(line, "`seq` is no number from 1");
+  if (typeof at !== "string" || !TIME.test(at)) throw damaged(line, "`at` is no time");
+  if (typeof def !== "string" || !HASH.test(def)) throw damaged(line, "`def` is no hash");
+  if (typeof kind !== "string" || !KINDS.has(kind)) throw damaged(line, `the kind ${JSON.stringify(kind)} is unknown`);
+  if (typeof position !== "string") throw damaged(line, "`position` is missing");
+  if (!isCount(attempt)) throw damaged(line, "`attempt` is no number from 1");
+  if (!isHashOrNull(inHash)) throw damaged(line, "`in` is no hash");
+  if (!isHashOrNull(outHash)) throw damaged(line, "`out` is no hash");
+  if (!Array.isArray(trail) || !trail.every(isTrailEntry)) throw damaged(line, "`trail` cannot be read");
+  if (!isObject(body)) throw damaged(line, "`body` is missing");
+  return {
+    v: RECORD_VERSION,
+    run,
+    seq,
+    at,
+    def,
+    kind: kind as EventKind,
+    position,
+    attempt,
+    in: inHash,
+    out: outHash,
+    trail,
+    body: body as JsonObject,
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function isHashOrNull(value: unknown): value is string | null {
+  return value === null || (typeof value === "string" && HASH.test(value));
+}
+
+function isTrailEntry(value: unknown): value is TrailEntry {
+  return (
+    isObject(value) &&
+    typeof value["position"] === "string" &&
+    typeof value["what"] === "string" &&
+    WHATS.has(value["what"]) &&
+    Object.hasOwn(value, "detail")
+  );
+}
+
+function damaged(line: number, what: string): Refusal {
+  return new Refusal("journal.corrupt", `Line ${line} of the file is damaged: ${what}.`, { line });
+}

@@ -1,0 +1,50 @@
+import type { Json } from "../base/json.ts";
+import type { Position } from "../plan/position.ts";
+
+/** The closed set of end states (interfaces.md 1); `suspended` goes on later. */
+export const OUTCOMES = ["completed", "failed", "cancelled", "timed_out", "stopped", "suspended"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+/** What a run can be seen as: under way, or one of the end states. */
+export type RunStatus = "running" | Outcome;
+
+export function isOutcome(text: unknown): text is Outcome {
+  return (OUTCOMES as readonly unknown[]).includes(text);
+}
+
+/** A failure that a `catch`, an `on_item_failure: { yield }` or `@continue-on-failure` took. */
+export type Forgiven = { at: Position; code: string; reason: string };
+
+/** An iteration that was left out. */
+export type Skipped = { at: Position; cause: string; step: Position | null; reason: string };
+
+/** A loop that was cut with work left; `left` is null where the rest is unknown. */
+export type Truncated = { at: Position; cause: "limit" | "max" | "max_iterations"; done: number; left: number | null };
+
+/** An effect of which nobody knows whether it happened; `key` for keyed actions. */
+export type UnknownEffect = { position: Position; action: string; code: string; key?: string };
+
+/** A cleanup that was due. */
+export type CleanupEntry = { position: Position; status: string; code: string | null };
+
+/** What a suspended run waits for; `due` is RFC 3339 or null. */
+export type Waiting = { position: Position; reason: string; due: string | null };
+
+/** `events` is the number of records of the run. */
+export type Counts = { tool_attempts: number; tokens: number; agent_turns: number; events: number };
+
+export const SUSPEND_REASONS = ["ask", "approval", "timer", "halt", "stuck", "queued"] as const;
+export type SuspendReason = (typeof SUSPEND_REASONS)[number];
+
+/** What the trail entries of a run carry as `detail`, by `what`; all parts are optional when read. */
+export type TrailDetail = {
+  handled: { code: string; reason: string };
+  forgiven: { code: string; reason: string };
+  item_skipped: { cause: string; step: Position | null; reason: string };
+  truncated: { cause: "limit" | "max" | "max_iterations"; done: number; left: number | null };
+  loop_ended: { rounds: number };
+  skipped: null;
+  then: Json;
+  else: null;
+  exit: { how: string };
+};

@@ -1,0 +1,363 @@
+/**
+ * The Connector Execution Contract, for ordinary steps and for agent tools alike (workfile.md 5).
+ *
+ * I1: nothing is dispatched whose arguments, key included, do not fit the manifest.
+ * I2: an effect that cannot be repeated has its intent on disk before its dispatch; an intent without a
+ *     result is never dispatched again.
+ * I3: every attempt of one invocation carries the same key.
+ * I4: a call whose signal has fired is judged by the signal first; a readable success that comes all the
+ *     same is kept, as late.
+ * I5: only effects can be unknown: a read that times out or loses its connection has simply failed.
+ * I6: a call is over at most the drain grace after its signal.
+ */
+import type { AdmittedAction } from "../admit/admitted-plan.ts";
+import { sleep } from "../base/clock.ts";
+import { byteLength, canonical, findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
+import type { CallRequest, CallResult, Connector } from "../catalog/connector.ts";
+import { type ActionManifest, hasEffect, isRepeatable } from "../catalog/manifest.ts";
+import { markSensitive } from "../catalog/sensitive.ts";
+import { problemsAsJson, sayProblems, type ValueProblem } from "../catalog/value-problem.ts";
+import { checkValue } from "../catalog/value-schema.ts";
+import { Fault, type FaultJson } from "../errors/fault.ts";
+import { peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
+import type { Position } from "../plan/position.ts";
+import type { Stop } from "./end.ts";
+import type { EffectContext, LiveBody, Scheduler } from "./scheduler.ts";
+import { messageOf, settle } from "./settle.ts";
+import type { StopScope } from "./stop-scope.ts";
+
+/** Bytes of canonical JSON that a result may have. */
+export const MAX_RESULT_BYTES = 16 * 1024 * 1024;
+const MAX_BACKOFF_MS = 30_000;
+const MAX_MESSAGE = 4_096;
+
+export interface CallSpec {
+  run: string;
+  action: AdmittedAction;
+  /** A map, the key not in it. */
+  args: Val;
+  key: string | null;
+  position: Position;
+  scope: StopScope;
+  attempts: number;
+  backoff: number;
+  /** Arguments and key stand in the agent's turn and not in the call's own records. */
+  ofAgent: boolean;
+  /** Takes a further attempt of a budget; false if none is free. The first one is held already. */
+  takeAttempt?: () => boolean;
+}
+
+export type CallEnd =
+  | { is: "ok"; value: Val }
+  | { is: "failed"; fault: Fault }
+  | { is: "unknown"; code: string; details: Json; fault: Fault }
+  /** The budget has no attempt for the retry that the manifest asks for. */
+  | { is: "exhausted"; fault: Fault }
+  /** `cutOff`: an effect that the stop has left unknown, by its ambiguity code. */
+  | { is: "stopped"; stop: Stop; cutOff: string | null };
+
+/** What one attempt came to. */
+type ReadEnd = Extract<CallEnd, { is: "ok" | "failed" | "unknown" }>;
+
+/** Why the arguments of a call do not fit, as one fault; null if they do (I1). */
+export function checkArguments(action: ActionManifest, args: Val, key: string | null, at: Position): Fault | null {
+  const clear = withKey(action, args, key);
+  const problems: ValueProblem[] =
+    clear === null
+      ? [{ path: "", message: "the arguments must be a map", expected: "object" }]
+      : checkValue(action.input, clear);
+  if (problems.length === 0) return null;
+  return new Fault("action.invalid_input", at, `${action.name}: ${sayProblems(problems)}`, {
+    problems: problemsAsJson(problems),
+  });
+}
+
+/** The arguments in clear as the connector gets them, the key in its field. */
+function withKey(action: ActionManifest, args: Val, key: string | null): JsonObject | null {
+  const clear = reveal(args);
+  if (!isObject(clear)) return null;
+  if (action.idempotency.kind !== "keyed" || key === null) return clear;
+  const full: JsonObject = {};
+  for (const name of Object.keys(clear)) setOwn(full, name, clear[name] as Json);
+  setOwn(full, action.idempotency.field, key);
+  return full;
+}
+
+/** Dispatches one invocation with its retries. The arguments have been checked. */
+export async function dispatch(
+  scheduler: Scheduler,
+  connectors: ReadonlyMap<string, Connector>,
+  spec: CallSpec,
+): Promise<CallEnd> {
+  const { action, position } = spec;
+  const { manifest } = action;
+  let retryAfter: number | null = null;
+  for (let attempt = 1; ; attempt++) {
+    const stop = spec.scope.current;
+    if (stop !== null) return { is: "stopped", stop, cutOff: null };
+    const pause = attempt === 1 ? 0 : (retryAfter ?? spec.backoff * 2 ** (attempt - 2));
+    const { body } = await scheduler.wait({
+      kind: "call.ended",
+      position,
+      attempt,
+      in: { action: manifest.name, args: recorded(spec.args) },
+      scope: spec.scope,
+      onBudget: "grace",
+      start: (context) => perform(context, scheduler, connectors, spec, attempt, Math.min(pause, MAX_BACKOFF_MS)),
+    });
+    const end = readBody(body, position);
+    const stopped = spec.scope.current;
+    if (stopped !== null) return { is: "stopped", stop: stopped, cutOff: end.is === "unknown" ? end.code : null };
+    if (end.is === "ok" || attempt >= spec.attempts || !wantsRetry(manifest, end)) return end;
+    // An unknown outcome stays unknown; only a plain failure can be told as exhaustion.
+    if (spec.takeAttempt && !spec.takeAttempt())
+      return end.is === "unknown" ? end : { is: "exhausted", fault: end.fault };
+    const after = end.is === "failed" ? end.fault.details["retry_after_ms"] : undefined;
+    retryAfter = typeof after === "number" ? after : null;
+  }
+}
+
+function wantsRetry(action: ActionManifest, end: ReadEnd): boolean {
+  if (end.is === "unknown") return isRepeatable(action);
+  return end.is === "failed" && action.retry.on.includes(end.fault.code);
+}
+
+/** What the branch is told, from the record's body alone. */
+function readBody(body: LiveBody, position: Position): ReadEnd {
+  switch (peel(body["outcome"] ?? null).value) {
+    case "ok":
+      return { is: "ok", value: body["value"] ?? null };
+    case "unknown": {
+      const ambiguity = body["ambiguity"] as unknown as { code: string; message?: string; details: Json };
+      const fault = new Fault("flow.action_ambiguous", position, ambiguity.message ?? "The outcome is not known.", {
+        ambiguity: ambiguity.code,
+        action: String(body["action"]),
+        ...(ambiguity.details === null ? {} : { details: ambiguity.details }),
+      });
+      return { is: "unknown", code: ambiguity.code, details: ambiguity.details, fault };
+    }
+    default:
+      return { is: "failed", fault: Fault.from(recorded(body["fault"] ?? null) as unknown as FaultJson) };
+  }
+}
+
+type Judged =
+  | { outcome: "ok"; value: Val }
+  | { outcome: "failed"; fault: Fault; effect: "none" | "done" }
+  | { outcome: "unknown"; code: string; message: string; details: Json }
+  | { outcome: "cancelled"; fault: Fault };
+
+async function perform(
+  context: EffectContext,
+  scheduler: Scheduler,
+  connectors: ReadonlyMap<string, Connector>,
+  spec: CallSpec,
+  attempt: number,
+  pause: number,
+): Promise<LiveBody> {
+  const { manifest, connection, connector } = spec.action;
+  const began = context.clock.now();
+  const write = (judged: Judged, late = false): LiveBody =>
+    callBody(spec, judged, attempt, late, context.clock.now() - began);
+  const cancelled = (): LiveBody => {
+    // An earlier process may have dispatched what is not dispatched any more.
+    if (context.recovered && hasEffect(manifest)) return write(lost(manifest));
+    return write({
+      outcome: "cancelled",
+      fault: new Fault("run.cancelled", spec.position, "Stopped before it was dispatched."),
+    });
+  };
+  if (!isRepeatable(manifest) && context.hasIntent) return write(lost(manifest));
+  if (context.signal.aborted) return cancelled();
+  if (pause > 0) await sleep(context.clock, pause, context.signal);
+  if (context.signal.aborted) return cancelled();
+  if (!isRepeatable(manifest)) {
+    await context.write([
+      {
+        kind: "call.intent",
+        position: spec.position,
+        attempt,
+        in: { action: manifest.name, args: recorded(spec.args) },
+        body: { action: manifest.name, connection, ...argumentsOf(spec) },
+      },
+    ]);
+  }
+  const port = connectors.get(connector);
+  if (!port) {
+    const fault = new Fault("action.unavailable", spec.position, `The connector ${connector} is not there.`);
+    return write({ outcome: "failed", fault, effect: "none" });
+  }
+  const timeout = manifest.timeout;
+  const controller = new AbortController();
+  let timedOut = false;
+  const onStop = (): void => controller.abort();
+  context.signal.addEventListener("abort", onStop, { once: true });
+  const timer = context.clock.after(timeout, () => {
+    timedOut = true;
+    controller.abort();
+  });
+  const request: CallRequest = {
+    action: manifest,
+    connection,
+    args: withKey(manifest, spec.args, spec.key) ?? {},
+    key: spec.key,
+    run: spec.run,
+    position: spec.position,
+    attempt,
+    timeout,
+  };
+  const result = await settle<CallResult>(
+    context,
+    scheduler.drainGrace,
+    controller.signal,
+    () => port.call(request, controller.signal),
+    (error) => ({ is: "failed", code: "action.failed", message: messageOf(error) }),
+  );
+  timer.cancel();
+  context.signal.removeEventListener("abort", onStop);
+  const stop = context.stopped();
+  if (context.signal.aborted || timedOut) return write(judgeStopped(spec, result, timedOut, stop), true);
+  return write(judge(spec, result));
+}
+
+function lost(manifest: ActionManifest): Judged {
+  return {
+    outcome: "unknown",
+    code: "executor_lost",
+    message: `The process that dispatched ${manifest.name} was lost before a result was recorded.`,
+    details: null,
+  };
+}
+
+function judge(spec: CallSpec, result: CallResult | null): Judged {
+  const { manifest } = spec.action;
+  if (result === null) return ambiguous(spec, "connection_lost", "No result came.", null);
+  switch (result.is) {
+    case "ok":
+      return judgeValue(spec, result.value);
+    case "failed": {
+      if (manifest.ambiguous.includes(result.code)) {
+        return ambiguous(spec, result.code, result.message, result.details ?? null);
+      }
+      const details: JsonObject = { ...result.details };
+      if (result.retryAfter !== undefined) details["retry_after_ms"] = result.retryAfter;
+      const fault = new Fault(result.code, spec.position, result.message.slice(0, MAX_MESSAGE), details);
+      return { outcome: "failed", fault, effect: "none" };
+    }
+    case "ambiguous":
+      return ambiguous(spec, result.code, result.message, result.details ?? null);
+    case "unreadable":
+      return ambiguous(spec, "unreadable_result", result.message, null);
+  }
+}
+
+function judgeStopped(spec: CallSpec, result: CallResult | null, timedOut: boolean, stop: Stop | null): Judged {
+  if (result?.is === "ok") return judgeValue(spec, result.value);
+  const byTime = timedOut || stop?.cause === "timeout" || stop?.cause === "deadline";
+  if (hasEffect(spec.action.manifest) && result?.is !== "failed") {
+    return ambiguous(
+      spec,
+      byTime ? "timeout_after_dispatch" : "connection_lost",
+      byTime ? "The time was up before a result came." : "Stopped before a result came.",
+      null,
+    );
+  }
+  if (timedOut) return { outcome: "failed", fault: timeoutFault(spec), effect: "none" };
+  return {
+    outcome: "cancelled",
+    fault: new Fault("run.cancelled", spec.position, "Stopped while it was under way."),
+  };
+}
+
+function timeoutFault(spec: CallSpec): Fault {
+  const { name, timeout } = spec.action.manifest;
+  return new Fault("flow.timeout", spec.position, `${name} gave no result within ${timeout} ms.`, {
+    timeout_ms: timeout,
+  });
+}
+
+/** An outcome that is not known; for a read the plain failure that it is (I5). */
+function ambiguous(spec: CallSpec, code: string, message: string, details: Json): Judged {
+  if (hasEffect(spec.action.manifest)) return { outcome: "unknown", code, message, details };
+  const plain =
+    code === "timeout_after_dispatch"
+      ? timeoutFault(spec)
+      : new Fault(
+          code === "unreadable_result" ? "action.invalid_output" : "action.unavailable",
+          spec.position,
+          message,
+          {
+            ambiguity: code,
+          },
+        );
+  return { outcome: "failed", fault: plain, effect: "none" };
+}
+
+function judgeValue(spec: CallSpec, value: Json): Judged {
+  const { manifest } = spec.action;
+  const effect = hasEffect(manifest) ? "done" : "none";
+  const failed = (code: string, message: string, details: JsonObject = {}): Judged => ({
+    outcome: "failed",
+    fault: new Fault(code, spec.position, message, details),
+    effect,
+  });
+  const bad = findNotJson(value);
+  if (bad) return failed("action.invalid_output", `${manifest.name} gave no JSON: ${bad.path} is ${bad.reason}.`);
+  const bytes = byteLength(canonical(value));
+  if (bytes > MAX_RESULT_BYTES) {
+    return failed("action.result_too_large", `${manifest.name} gave ${bytes} bytes.`, {
+      bytes,
+      limit: MAX_RESULT_BYTES,
+    });
+  }
+  const problems = checkValue(manifest.output, value);
+  if (problems.length > 0) {
+    return failed("action.invalid_output", `${manifest.name}: ${sayProblems(problems)}`, {
+      problems: problemsAsJson(problems),
+    });
+  }
+  return { outcome: "ok", value: markSensitive(value, manifest.output) };
+}
+
+function argumentsOf(spec: CallSpec): JsonObject {
+  return spec.ofAgent ? {} : { args: recorded(spec.args), key: spec.key };
+}
+
+function callBody(spec: CallSpec, judged: Judged, attempt: number, late: boolean, duration: number): LiveBody {
+  const { manifest, connection } = spec.action;
+  const retry =
+    attempt < spec.attempts &&
+    ((judged.outcome === "unknown" && isRepeatable(manifest)) ||
+      (judged.outcome === "failed" && manifest.retry.on.includes(judged.fault.code)));
+  const head: LiveBody = {
+    action: manifest.name,
+    connection,
+    ...(spec.ofAgent ? {} : { args: spec.args, key: spec.key }),
+    outcome: judged.outcome,
+  };
+  const tail: LiveBody = {
+    effect: effectOf(judged, manifest),
+    retry: retry && !late,
+    late: late && judged.outcome === "ok",
+    queued_ms: 0,
+    duration_ms: duration,
+  };
+  switch (judged.outcome) {
+    case "ok":
+      return { ...head, value: judged.value, ...tail };
+    case "unknown":
+      return {
+        ...head,
+        ambiguity: { code: judged.code, message: judged.message.slice(0, MAX_MESSAGE), details: judged.details },
+        ...tail,
+      };
+    default:
+      return { ...head, fault: judged.fault.toJSON() as unknown as Val, ...tail };
+  }
+}
+
+function effectOf(judged: Judged, manifest: ActionManifest): string {
+  if (judged.outcome === "unknown") return "unknown";
+  if (judged.outcome === "failed") return judged.effect;
+  return judged.outcome === "ok" && hasEffect(manifest) ? "done" : "none";
+}

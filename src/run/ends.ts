@@ -1,0 +1,36 @@
+import type { Fault } from "../errors/fault.ts";
+import type { CleanupEntry, Forgiven, Skipped, Truncated, UnknownEffect } from "../journal/outcome.ts";
+import type { Position } from "../plan/position.ts";
+
+const MAX_REASON = 1_024;
+
+/** What a run's end has to name beside its status, so that no end lies (product.md 5). */
+export class Ends {
+  readonly forgiven: Forgiven[] = [];
+  readonly skipped: Skipped[] = [];
+  readonly truncated: Truncated[] = [];
+  readonly unknown: UnknownEffect[] = [];
+  readonly cleanup: CleanupEntry[] = [];
+
+  forgive(at: Position, fault: Fault): void {
+    this.forgiven.push({ at, code: fault.code, reason: fault.message.slice(0, MAX_REASON) });
+  }
+
+  skip(at: Position, fault: Fault): void {
+    this.skipped.push({
+      at,
+      cause: "failure",
+      step: fault.at,
+      reason: `${fault.code}: ${fault.message}`.slice(0, MAX_REASON),
+    });
+  }
+
+  truncate(at: Position, cause: Truncated["cause"], done: number, left: number | null): void {
+    this.truncated.push({ at, cause, done, left });
+  }
+
+  unknownEffect(position: Position, action: string, code: string, key: string | null): void {
+    if (this.unknown.some((entry) => entry.position === position)) return;
+    this.unknown.push({ position, action, code, ...(key === null ? {} : { key }) });
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Replay (DU-20): the plan is evaluated again with the recorded history only. Nothing is contacted: there are
+ * no connectors, no models, no clock that runs.
+ */
+import type { AdmittedPlan } from "../admit/admitted-plan.ts";
+import type { Clock } from "../base/clock.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import { jsonEqual } from "../base/json.ts";
+import { Refusal } from "../errors/fault.ts";
+import type { EndedBody } from "../journal/bodies.ts";
+import { isDelivery, type RunRecord } from "../journal/event.ts";
+import { HashCheck } from "../journal/hashes.ts";
+import type { Position } from "../plan/position.ts";
+import { Recorder } from "./recorder.ts";
+import { Execution, type Roots } from "./run.ts";
+import { type History, HistoryEnd, HistoryMismatch } from "./scheduler.ts";
+import type { StepRunners } from "./steps/step-runner.ts";
+
+export type ReplayReport =
+  | { is: "equal"; digest: string; status: string; events: number }
+  /** The records end before the run does; as far as they go, they agree. */
+  | { is: "unfinished"; events: number; status: string }
+  | { is: "diverged"; position: Position; message: string; expected: Json; recorded: Json; seq: number | null };
+
+/** A clock that stands still: a replay that looked at it would find nothing. */
+const NO_CLOCK: Clock = {
+  now: () => 0,
+  after: () => ({ cancel: () => {} }),
+};
+
+/** `records` gives what follows `run.started`, in order of `seq`. */
+export async function replayRun(
+  admitted: AdmittedPlan,
+  roots: Roots,
+  runners: StepRunners,
+  records: History,
+): Promise<ReplayReport> {
+  const checks = new HashCheck();
+  const seen: { ended: RunRecord | null; events: number; last: RunRecord | null } = {
+    ended: null,
+    events: 2,
+    last: null,
+  };
+  const history: History = {
+    next: async () => {
+      const record = await records.next();
+      if (record === null) return null;
+      seen.events++;
+      seen.last = record;
+      const fault = checks.check(record);
+      if (fault !== null) {
+        throw new Refusal(
+          "journal.corrupt",
+          `Record ${record.seq} (${record.kind} at ${place(record.position)}) does not hash to its ${fault.which}.`,
+          { run: record.run, seq: record.seq, position: record.position, which: fault.which },
+        );
+      }
+      if (record.kind === "run.ended") seen.ended = record;
+      return record;
+    },
+  };
+  const recorder = new Recorder({
+    run: roots.run,
+    def: admitted.def,
+    journal: null,
+    lease: null,
+    clock: NO_CLOCK,
+    listener: () => {},
+  });
+  const execution = new Execution(admitted, roots, new Map(), runners, recorder, NO_CLOCK, { mode: "replay", history });
+  try {
+    const computed = await execution.run();
+    await drain(history);
+    return compare(computed, seen.ended, seen.events);
+  } catch (error) {
+    if (error instanceof HistoryEnd) return unfinished(seen.ended, seen.events);
+    if (!(error instanceof HistoryMismatch)) throw error;
+    const { fault } = error;
+    return {
+      is: "diverged",
+      position: fault.at,
+      message: fault.message,
+      expected: fault.details["expected"] ?? fault.details["waiting"] ?? null,
+      recorded: fault.details["recorded"] ?? null,
+      seq: typeof fault.details["seq"] === "number" ? fault.details["seq"] : null,
+    };
+  }
+}
+
+/** What is left after the plan has come to its end may only be notes. */
+async function drain(history: History): Promise<void> {
+  for (let record = await history.next(); record !== null; record = await history.next()) {
+    // A timer that fired in the moment the run ended stopped nothing.
+    if (!isDelivery(record.kind) || record.kind === "stop.decided") continue;
+    throw new HistoryMismatch(
+      record.position,
+      `the history goes on with ${record.kind} at ${place(record.position)} after the plan's end`,
+      {
+        seq: record.seq,
+        recorded: record.kind,
+      },
+    );
+  }
+}
+
+function unfinished(ended: RunRecord | null, events: number): ReplayReport {
+  if (ended === null) return { is: "unfinished", events, status: "running" };
+  return {
+    is: "diverged",
+    position: "",
+    message: "the run is recorded as ended, but the plan still waits: a record is missing",
+    expected: null,
+    recorded: ended.body["status"] ?? null,
+    seq: ended.seq,
+  };
+}
+
+function compare(computed: EndedBody, ended: RunRecord | null, events: number): ReplayReport {
+  if (ended === null) return { is: "unfinished", events, status: computed.status };
+  const recorded = ended.body as JsonObject;
+  const diverged = (what: string, expected: Json, found: Json): ReplayReport => ({
+    is: "diverged",
+    position: "",
+    message: `the ${what} of the run is recorded otherwise than it comes out`,
+    expected,
+    recorded: found,
+    seq: ended.seq,
+  });
+  const parts: (keyof EndedBody)[] = [
+    "status",
+    "error",
+    "outputs",
+    "forgiven",
+    "skipped",
+    "truncated",
+    "unknown",
+    "cleanup",
+  ];
+  for (const part of parts) {
+    const expected = computed[part] as unknown as Json;
+    const found = recorded[part] ?? null;
+    if (!jsonEqual(expected, found)) return diverged(part, expected, found);
+  }
+  if (computed.digest !== recorded["digest"]) return diverged("digest", computed.digest, recorded["digest"] ?? null);
+  return { is: "equal", digest: computed.digest, status: computed.status, events };
+}
+
+function place(position: Position): string {
+  return position === "" ? "the run" : position;
+}

@@ -1,0 +1,576 @@
+/**
+ * The one scheduler (DU-34). Branches are plain async functions; what they wait for comes from here only.
+ *
+ * I1: a branch waits on the scheduler only. When no microtask is left and a branch waits for anything else,
+ *     the run stops as `internal.invariant`.
+ * I2: one delivery at a time. All branches have come to rest before the next delivery is taken.
+ * I3: deliveries come in the order of `seq`, which settles races; a replay delivers in that order.
+ * I4: an effect starts only when the recorded history is used up: what is recorded is never done again.
+ * I5: a delivery is on disk before its branch wakes.
+ * I6: what a branch is told is computed from the record's body alone, so live, resumed and replayed agree.
+ * I7: logical time is the time of the last delivery, so that deadlines count the same after a recovery.
+ */
+import type { Clock } from "../base/clock.ts";
+import { invariant } from "../base/invariant.ts";
+import { type Json, type JsonObject, jsonEqual } from "../base/json.ts";
+import { Fault } from "../errors/fault.ts";
+import { type DeliveryKind, type EventKind, isDelivery, type RunRecord, recordKey } from "../journal/event.ts";
+import { outOfJson } from "../journal/hashes.ts";
+import { recorded, rehydrate, type Val } from "../plan/marked.ts";
+import type { Position } from "../plan/position.ts";
+import type { Stop } from "./end.ts";
+import { type Draft, inHash, type Recorder } from "./recorder.ts";
+import type { Stoppable } from "./stop-scope.ts";
+import { StopScope } from "./stop-scope.ts";
+
+export type LiveBody = { [key: string]: Val };
+
+export interface Delivery {
+  body: LiveBody;
+  /** Milliseconds since 1970, from the record. */
+  at: number;
+}
+
+export interface EffectContext {
+  signal: AbortSignal;
+  clock: Clock;
+  /** Fires when nothing is waited for any more (a forced cancel). */
+  hurry: AbortSignal;
+  /** Why the signal fired. */
+  stopped(): Stop | null;
+  /** An earlier process may have begun this effect: it was awaited when the recorded history ended. */
+  recovered: boolean;
+  /** That process had written the intent. */
+  hasIntent: boolean;
+  /** Writes records that must be on disk before the effect goes on. */
+  write(drafts: Draft[]): Promise<void>;
+}
+
+export interface EffectRequest {
+  kind: DeliveryKind;
+  position: Position;
+  attempt: number;
+  /** What is handed over, sensitive parts masked; undefined where there is nothing. */
+  in: Json | undefined;
+  scope: StopScope | null;
+  onBudget: "abort" | "grace";
+  /** Notes made so far have to be on disk before this effect starts. */
+  flush?: true;
+  /** Never throws for a failure of the outside: what went wrong is in the body it returns. */
+  start(context: EffectContext): Promise<LiveBody>;
+}
+
+interface Wait {
+  request: EffectRequest;
+  key: string;
+  recovered: boolean;
+  effect: LiveEffect | null;
+  resolve(delivery: Delivery): void;
+}
+
+interface LiveEffect extends Stoppable {
+  readonly controller: AbortController;
+  stop: Stop | null;
+}
+
+interface Ready {
+  record: RunRecord;
+  body: LiveBody;
+  scope: StopScope | null;
+}
+
+/** Where recorded deliveries come from; null when the history is used up. */
+export interface History {
+  next(): Promise<RunRecord | null>;
+}
+
+/** A record that counts, its hashes recomputed where it was read back. */
+export interface Witnessed {
+  position: Position;
+  kind: EventKind;
+  attempt: number;
+  in: string | null;
+  out: string | null;
+  body: JsonObject;
+}
+
+export interface Witness {
+  record(entry: Witnessed): void;
+}
+
+export type SchedulerMode = "run" | "replay";
+
+/** The history does not fit what the plan does: where, what was expected, what is recorded. */
+export class HistoryMismatch extends Error {
+  override readonly name = "HistoryMismatch";
+  readonly fault: Fault;
+  constructor(position: Position, message: string, details: JsonObject) {
+    super(message);
+    this.fault = new Fault("history.mismatch", position, message, details);
+  }
+}
+
+/** A replay has used up the records of a run that has not ended. */
+export class HistoryEnd extends Error {
+  override readonly name = "HistoryEnd";
+}
+
+/** Ticks of the microtask queue that are tried before a look from `setImmediate`. */
+const QUICK_TICKS = 64;
+
+export class Scheduler {
+  readonly clock: Clock;
+  readonly drainGrace: number;
+  readonly #recorder: Recorder;
+  readonly #witness: Witness;
+  readonly #mode: SchedulerMode;
+  readonly #onLive: ((redispatched: Position[]) => Promise<void>) | null;
+  readonly #waits = new Map<string, Wait>();
+  readonly #scopes = new Map<Position, StopScope[]>();
+  readonly #openNotes = new Map<string, RunRecord>();
+  readonly #pendingNotes: Draft[] = [];
+  readonly #ready: Ready[] = [];
+  readonly root: StopScope;
+  #history: History | null;
+  #running = 0;
+  #now: number;
+  #live = false;
+  #fatal: unknown = null;
+  #wake: (() => void) | null = null;
+  #toStart: Wait[] = [];
+  #lastRead: RunRecord | null = null;
+  readonly #hurry = new AbortController();
+
+  constructor(options: {
+    clock: Clock;
+    drainGrace: number;
+    recorder: Recorder;
+    witness: Witness;
+    mode: SchedulerMode;
+    history: History | null;
+    startedAt: number;
+    /** Called once when the recorded history is used up and effects are about to start. */
+    onLive?: (redispatched: Position[]) => Promise<void>;
+  }) {
+    this.clock = options.clock;
+    this.drainGrace = options.drainGrace;
+    this.#recorder = options.recorder;
+    this.#witness = options.witness;
+    this.#mode = options.mode;
+    this.#history = options.history;
+    this.#live = options.history === null;
+    this.#now = options.startedAt;
+    this.#onLive = options.onLive ?? null;
+    this.root = new StopScope("", null);
+    this.#register(this.root);
+  }
+
+  /** Logical time in milliseconds since 1970 (I7). */
+  get now(): number {
+    return this.#now;
+  }
+
+  /** The last record that was read back: where a divergence was found. */
+  get lastRead(): RunRecord | null {
+    return this.#lastRead;
+  }
+
+  /** Runs the main branch to its end. Rejects for a bug, a history that does not fit, a store that refuses. */
+  async drive<T>(main: () => Promise<T>): Promise<T> {
+    const outcome: { done: boolean; value?: T } = { done: false };
+    this.#running = 1;
+    main().then(
+      (value) => {
+        outcome.value = value;
+        outcome.done = true;
+        this.#running--;
+        this.#wake?.();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+    try {
+      for (;;) {
+        await this.#rest();
+        if (outcome.done) return outcome.value as T;
+        this.#startEffects();
+        const ready = this.#live ? await this.#nextLive() : await this.#nextRecorded();
+        if (ready !== null) this.#deliver(ready);
+      }
+    } catch (error) {
+      this.abandon({ cause: "shutdown", because: null, limit: null, by: null });
+      throw error;
+    }
+  }
+
+  /** Waits for one delivery. The caller has looked at its scope's stop first. */
+  wait(request: EffectRequest): Promise<Delivery> {
+    return new Promise((resolve) => {
+      const key = recordKey(request);
+      invariant(!this.#waits.has(key), `two branches wait for ${key}`);
+      const wait: Wait = { request, key, recovered: !this.#live, effect: null, resolve };
+      this.#waits.set(key, wait);
+      this.#toStart.push(wait);
+      this.#running--;
+    });
+  }
+
+  /**
+   * Runs tasks as branches, at most `concurrency` at once, in order; the caller waits for all of them.
+   * `goOn` is asked before each further task: false leaves the rest undone (their result is null).
+   */
+  async fork<T>(tasks: (() => Promise<T>)[], concurrency: number, goOn: () => boolean): Promise<(T | null)[]> {
+    const results: (T | null)[] = tasks.map(() => null);
+    if (tasks.length === 0) return results;
+    const lanes = Math.min(Math.max(1, concurrency), tasks.length);
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      while (next < tasks.length && goOn()) {
+        const i = next++;
+        const task = tasks[i];
+        if (task) results[i] = await task();
+      }
+      open--;
+      // The last one to end hands its place to the waiting parent.
+      if (open > 0) this.#running--;
+    };
+    let open = lanes;
+    this.#running += lanes - 1;
+    await Promise.all(Array.from({ length: lanes }, lane));
+    return results;
+  }
+
+  /** A note (DU-51): goes to disk with the next delivery. Written once, however often the run is resumed. */
+  note(draft: Draft): void {
+    this.#witness.record({
+      position: draft.position,
+      kind: draft.kind,
+      attempt: draft.attempt,
+      in: inHash(draft),
+      out: outOfJson(draft.kind, draft.body),
+      body: draft.body,
+    });
+    const key = recordKey(draft);
+    if (this.#openNotes.delete(key)) return;
+    this.#pendingNotes.push(draft);
+  }
+
+  /** Notes that no delivery has taken along: the caller writes them at the run's end. */
+  takeNotes(): Draft[] {
+    return this.#pendingNotes.splice(0);
+  }
+
+  openScope(position: Position, parent: StopScope): StopScope {
+    const scope = new StopScope(position, parent);
+    this.#register(scope);
+    return scope;
+  }
+
+  closeScope(scope: StopScope): void {
+    scope.close();
+    const open = this.#scopes.get(scope.position);
+    if (open === undefined) return;
+    const left = open.filter((entry) => entry !== scope);
+    if (left.length === 0) this.#scopes.delete(scope.position);
+    else this.#scopes.set(scope.position, left);
+  }
+
+  /** Stops a scope at a moment of logical time. */
+  stopAt(scope: StopScope, due: number, stop: Stop): void {
+    const timer = { due, stop, armed: null };
+    scope.timers.push(timer);
+    if (this.#live) this.#arm(scope, timer);
+  }
+
+  /** A branch's own decision to stop another scope: recorded, then done. */
+  async decide(scope: StopScope, stop: Stop): Promise<void> {
+    if (scope.stop !== null || scope.closed) return;
+    const asked = scope.requested;
+    scope.requested = true;
+    await this.wait({
+      kind: "stop.decided",
+      position: scope.position,
+      attempt: 1,
+      in: undefined,
+      scope: null,
+      onBudget: "abort",
+      // Somebody else's decision is on its way to the journal: that one is waited for.
+      start: asked ? () => new Promise(() => {}) : async () => stopBody(stop),
+    });
+  }
+
+  /** A stop from outside the branches: a timer, a cancel. Nothing if one is under way. */
+  requestStop(scope: StopScope, stop: Stop): void {
+    if (scope.requested || scope.closed || !this.#live || this.#fatal !== null) return;
+    scope.requested = true;
+    this.#commit(
+      { kind: "stop.decided", position: scope.position, attempt: 1, in: undefined, body: recordedBody(stopBody(stop)) },
+      stopBody(stop),
+      scope,
+    );
+  }
+
+  /** Ends all effects without waiting for them: a forced cancel, or a run that cannot go on. */
+  abandon(stop: Stop): void {
+    for (const effect of this.root.effects()) effect.abort(stop);
+    for (const open of this.#scopes.values()) for (const scope of open) scope.close();
+  }
+
+  /** From now on a stopped effect is given up at once: nothing is waited for. */
+  hurry(): void {
+    this.#hurry.abort();
+  }
+
+  /** Makes the run fail from outside: a lost lease, a store that is gone. */
+  #fail(error: unknown): void {
+    this.#fatal ??= error ?? new Error("failed");
+    this.#wake?.();
+  }
+
+  #register(scope: StopScope): void {
+    const open = this.#scopes.get(scope.position);
+    if (open) open.push(scope);
+    else this.#scopes.set(scope.position, [scope]);
+  }
+
+  #arm(scope: StopScope, timer: { due: number; stop: Stop; armed: { cancel(): void } | null }): void {
+    timer.armed = this.clock.after(Math.max(0, timer.due - this.clock.now()), () =>
+      this.requestStop(scope, timer.stop),
+    );
+  }
+
+  async #rest(): Promise<void> {
+    for (let i = 0; i < QUICK_TICKS && this.#running > 0; i++) await null;
+    if (this.#running > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    if (this.#fatal !== null) throw this.#fatal;
+    invariant(this.#running === 0, "a branch waits for something that is not the scheduler's (I1)");
+  }
+
+  #startEffects(): void {
+    if (!this.#live || this.#toStart.length === 0) return;
+    const held: Wait[] = [];
+    for (const wait of this.#toStart.splice(0)) {
+      if (stopUnderWay(wait.request.scope)) held.push(wait);
+      else this.#start(wait);
+    }
+    this.#toStart.push(...held);
+  }
+
+  #start(wait: Wait): void {
+    const { request } = wait;
+    const controller = new AbortController();
+    const abort = (stop: Stop): void => {
+      effect.stop ??= stop;
+      controller.abort();
+    };
+    const effect: LiveEffect = {
+      onBudget: request.onBudget,
+      controller,
+      stop: null,
+      abort,
+      abortAfterGrace: (stop) => {
+        effect.stop ??= stop;
+        const timer = this.clock.after(this.drainGrace, () => controller.abort());
+        controller.signal.addEventListener("abort", () => timer.cancel(), { once: true });
+        cancelGrace = () => timer.cancel();
+      },
+    };
+    let cancelGrace = (): void => {};
+    wait.effect = effect;
+    request.scope?.enter(effect);
+    const context: EffectContext = {
+      signal: controller.signal,
+      hurry: this.#hurry.signal,
+      clock: this.clock,
+      stopped: () => effect.stop,
+      recovered: wait.recovered,
+      hasIntent: this.#openNotes.has(recordKey({ ...request, kind: "call.intent" })),
+      write: async (drafts) => {
+        const notes = drafts.filter((draft) => !this.#openNotes.has(recordKey(draft)));
+        if (notes.length > 0) await this.#recorder.append([...this.#pendingNotes.splice(0), ...notes]);
+      },
+    };
+    const begin = async (): Promise<LiveBody> => {
+      if (request.flush && this.#pendingNotes.length > 0) await this.#recorder.append(this.#pendingNotes.splice(0));
+      return request.start(context);
+    };
+    begin().then(
+      (body) => {
+        cancelGrace();
+        request.scope?.leave(effect);
+        const { kind, position, attempt } = request;
+        this.#commit({ kind, position, attempt, in: request.in, body: recordedBody(body) }, body, null);
+      },
+      (error: unknown) => {
+        cancelGrace();
+        this.#fail(error);
+      },
+    );
+  }
+
+  #commit(draft: Draft, body: LiveBody, scope: StopScope | null): void {
+    this.#recorder.append([...this.#pendingNotes.splice(0), draft]).then(
+      (records) => {
+        const record = records[records.length - 1];
+        invariant(record !== undefined, "an append without a record");
+        this.#ready.push({ record, body, scope });
+        this.#wake?.();
+      },
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  async #nextLive(): Promise<Ready | null> {
+    while (this.#ready.length === 0) {
+      if (this.#fatal !== null) throw this.#fatal;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        if (this.#ready.length > 0 || this.#fatal !== null) resolve();
+      });
+      this.#wake = null;
+    }
+    return this.#ready.shift() ?? null;
+  }
+
+  async #nextRecorded(): Promise<Ready | null> {
+    const record = (await this.#history?.next()) ?? null;
+    if (record === null) {
+      if (this.#mode === "replay") throw new HistoryEnd("the recorded history ends here");
+      await this.#onLive?.([...this.#waits.values()].map((wait) => wait.request.position));
+      this.#goLive();
+      return null;
+    }
+    this.#lastRead = record;
+    this.#recorder.observe(record);
+    if (!isDelivery(record.kind)) {
+      this.#readNote(record);
+      return null;
+    }
+    return { record, body: rehydrateBody(record.body), scope: null };
+  }
+
+  #readNote(record: RunRecord): void {
+    if (record.kind.startsWith("run.")) return;
+    const key = recordKey(record);
+    const pending = this.#pendingNotes.findIndex((draft) => recordKey(draft) === key);
+    if (pending === -1) {
+      // Written by an effect before it went on: awaited with its result, or found again at recovery.
+      this.#openNotes.set(key, record);
+      return;
+    }
+    const [draft] = this.#pendingNotes.splice(pending, 1);
+    if (draft && !jsonEqual(draft.body, record.body)) {
+      throw new HistoryMismatch(
+        record.position,
+        `${record.kind} at ${place(record.position)} is recorded otherwise than it happens now`,
+        { kind: record.kind, seq: record.seq, expected: outOfJson(draft.kind, draft.body), recorded: record.out },
+      );
+    }
+  }
+
+  #goLive(): void {
+    this.#history = null;
+    this.#live = true;
+    for (const open of this.#scopes.values()) {
+      for (const scope of open) {
+        for (const timer of scope.timers) {
+          // What fell due while nobody ran it fires now, before anything new starts.
+          if (timer.due <= this.clock.now()) this.requestStop(scope, timer.stop);
+          else this.#arm(scope, timer);
+        }
+      }
+    }
+  }
+
+  #deliver({ record, body, scope }: Ready): void {
+    const wait = this.#waits.get(recordKey(record));
+    if (record.kind === "stop.decided") this.#applyStop(record, body, scope, wait !== undefined);
+    this.#now = Date.parse(record.at);
+    if (wait === undefined) {
+      if (record.kind === "stop.decided") {
+        this.#witnessStop(record);
+        return;
+      }
+      throw new HistoryMismatch(
+        record.position,
+        `the history has ${record.kind} at ${place(record.position)}, where the plan waits for nothing of the kind`,
+        { kind: record.kind, seq: record.seq, attempt: record.attempt, waiting: [...this.#waits.keys()].slice(0, 8) },
+      );
+    }
+    const expected = inHash(wait.request);
+    if (expected !== record.in) {
+      throw new HistoryMismatch(
+        record.position,
+        `what is handed over at ${place(record.position)} differs from what is recorded`,
+        { kind: record.kind, seq: record.seq, expected, recorded: record.in },
+      );
+    }
+    this.#waits.delete(wait.key);
+    const start = this.#toStart.indexOf(wait);
+    if (start !== -1) this.#toStart.splice(start, 1);
+    this.#openNotes.delete(recordKey({ ...wait.request, kind: "call.intent" }));
+    this.#witness.record({
+      position: record.position,
+      kind: record.kind,
+      attempt: record.attempt,
+      in: expected,
+      out: outOfJson(record.kind, record.body),
+      body: record.body,
+    });
+    this.#running++;
+    wait.resolve({ body, at: this.#now });
+  }
+
+  #applyStop(record: RunRecord, body: LiveBody, scope: StopScope | null, awaited: boolean): void {
+    const stop: Stop = {
+      cause: body["cause"] as Stop["cause"],
+      because: (body["because"] as Stop["because"] | undefined) ?? null,
+      limit: (body["limit"] as number | undefined) ?? null,
+      by: (body["by"] as string | undefined) ?? null,
+    };
+    const open = this.#scopes.get(record.position);
+    const target = scope ?? open?.find((entry) => entry.stop === null) ?? null;
+    if (target === null && !awaited && !this.#live) {
+      // A timer that fired in the moment its scope ended: it stopped nothing then and stops nothing now.
+      return;
+    }
+    target?.apply(stop);
+  }
+
+  #witnessStop(record: RunRecord): void {
+    this.#witness.record({
+      position: record.position,
+      kind: record.kind,
+      attempt: record.attempt,
+      in: null,
+      out: outOfJson(record.kind, record.body),
+      body: record.body,
+    });
+  }
+}
+
+/** A stop that is decided but not yet delivered: nothing new starts below it. */
+function stopUnderWay(scope: StopScope | null): boolean {
+  for (let at = scope; at !== null; at = at.parent) if (at.requested && at.stop === null) return true;
+  return false;
+}
+
+function stopBody(stop: Stop): LiveBody {
+  return {
+    cause: stop.cause,
+    ...(stop.because === null ? {} : { because: stop.because }),
+    ...(stop.limit === null ? {} : { limit: stop.limit }),
+    ...(stop.by === null ? {} : { by: stop.by }),
+  };
+}
+
+function recordedBody(body: LiveBody): JsonObject {
+  return recorded(body) as JsonObject;
+}
+
+function rehydrateBody(body: JsonObject): LiveBody {
+  return rehydrate(body) as LiveBody;
+}
+
+function place(position: Position): string {
+  return position === "" ? "the run" : position;
+}

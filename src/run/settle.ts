@@ -1,0 +1,44 @@
+import type { EffectContext } from "./scheduler.ts";
+
+/**
+ * Waits for something of the outside. Once `signal` has fired it is waited for `grace` ms at most, and not at
+ * all once the run is in a hurry. Null: it did not come back. A rejection is handed to `failed`.
+ */
+export function settle<T>(
+  context: EffectContext,
+  grace: number,
+  signal: AbortSignal,
+  call: () => Promise<T>,
+  failed: (error: unknown) => T,
+): Promise<T | null> {
+  return new Promise((resolve) => {
+    let timer: { cancel(): void } | null = null;
+    const done = (result: T | null): void => {
+      timer?.cancel();
+      signal.removeEventListener("abort", onAbort);
+      context.hurry.removeEventListener("abort", onHurry);
+      resolve(result);
+    };
+    const onAbort = (): void => {
+      if (context.hurry.aborted) done(null);
+      else timer = context.clock.after(grace, () => done(null));
+    };
+    const onHurry = (): void => {
+      if (signal.aborted) done(null);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    context.hurry.addEventListener("abort", onHurry, { once: true });
+    let pending: Promise<T>;
+    try {
+      pending = call();
+    } catch (error) {
+      pending = Promise.reject(error);
+    }
+    pending.then(done, (error: unknown) => done(failed(error)));
+    if (signal.aborted) onAbort();
+  });
+}
+
+export function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).slice(0, 4_096);
+}

@@ -1,0 +1,52 @@
+import { invariant } from "../../base/invariant.ts";
+import { Fault } from "../../errors/fault.ts";
+import { checkArguments, dispatch } from "../dispatch.ts";
+import { stepKey } from "../keys.ts";
+import type { StepRunner } from "./step-runner.ts";
+
+export const runAction: StepRunner<"action"> = async (interpreter, step, context) => {
+  const { position } = context;
+  const args = interpreter.evaluator.value(step.args, context.scope, position);
+  if (!args.ok) return { is: "failed", fault: args.fault };
+  const action = interpreter.admitted.definition.manifests[step.action];
+  invariant(action !== undefined, `the action ${step.action} was not admitted`);
+  const { manifest } = action;
+  if (interpreter.isDenied(step.action)) {
+    return {
+      is: "failed",
+      fault: new Fault("tool_not_authorized", position, `The deployment's policy denies ${step.action}.`),
+    };
+  }
+  const key = manifest.idempotency.kind === "keyed" ? stepKey(interpreter.run, position) : null;
+  const bad = checkArguments(manifest, args.value, key, position);
+  if (bad) return { is: "failed", fault: bad };
+  const backoff =
+    step.backoff === undefined
+      ? { ok: true as const, value: manifest.retry.backoff }
+      : interpreter.evaluator.duration(step.backoff, context.scope, position, 30_000);
+  if (!backoff.ok) return { is: "failed", fault: backoff.fault };
+  const end = await dispatch(interpreter.scheduler, interpreter.connectors, {
+    run: interpreter.run,
+    action,
+    args: args.value,
+    key,
+    position,
+    scope: context.stop,
+    attempts: Math.min(step.attempts ?? manifest.retry.attempts, manifest.retry.attempts),
+    backoff: Math.max(backoff.value, manifest.retry.backoff),
+    ofAgent: false,
+  });
+  switch (end.is) {
+    case "ok":
+      return { is: "value", value: end.value };
+    case "unknown":
+      interpreter.ends.unknownEffect(position, manifest.name, end.code, key);
+      return interpreter.unknown(step.onUnknown, end.fault, position);
+    case "failed":
+    case "exhausted":
+      return { is: "failed", fault: end.fault };
+    case "stopped":
+      if (end.cutOff !== null) interpreter.ends.unknownEffect(position, manifest.name, end.cutOff, key);
+      return { is: "stopped", stop: end.stop };
+  }
+};

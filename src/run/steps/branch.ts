@@ -1,0 +1,39 @@
+import { canonical } from "../../base/json.ts";
+import { peel, reveal, type Val } from "../../plan/marked.ts";
+import type { StepRunner } from "./step-runner.ts";
+
+export const runBranch: StepRunner<"branch"> = async (interpreter, step, context) => {
+  const { position, scope } = context;
+  const isIf = step.arms.length === 1 && step.arms[0]?.is === true;
+  let steps = step.else;
+  let detail: string | null = null;
+  let taken = false;
+  if (isIf) {
+    const met = interpreter.evaluator.condition(step.subject, scope, position);
+    if (!met.ok) return { is: "failed", fault: met.fault };
+    taken = met.value;
+    if (taken) steps = step.arms[0]?.steps ?? [];
+  } else {
+    const value =
+      typeof step.subject === "boolean"
+        ? { ok: true as const, value: step.subject }
+        : interpreter.evaluator.expression(step.subject, scope, position);
+    if (!value.ok) return { is: "failed", fault: value.fault };
+    const text = caseText(value.value);
+    const arm = step.arms.find((entry) => entry.is === text);
+    if (arm) {
+      taken = true;
+      detail = text;
+      steps = arm.steps;
+    }
+  }
+  interpreter.recorder.trail(position, taken ? "then" : "else", detail);
+  return interpreter.list(steps, { scope, position, stop: context.stop });
+};
+
+/** Case texts are compared with `==`, numbers and booleans by their JSON text. */
+function caseText(value: Val): string | null {
+  const { value: inner } = peel(value);
+  if (typeof inner === "string") return inner;
+  return typeof inner === "number" || typeof inner === "boolean" ? canonical(reveal(inner)) : null;
+}

@@ -1,0 +1,123 @@
+import { Fault } from "../../errors/fault.ts";
+import { mark, peel, type Val } from "../../plan/marked.ts";
+import { indexedPosition } from "../../plan/position.ts";
+import type { End, Stop } from "../end.ts";
+import { kindOf } from "../evaluator.ts";
+import type { Interpreter } from "../interpreter.ts";
+import type { Scope } from "../scope.ts";
+import type { StopScope } from "../stop-scope.ts";
+import type { StepContext, StepOf, StepRunner } from "./step-runner.ts";
+
+type Each = StepOf<"each">;
+
+/**
+ * Items in order, at most `concurrency` side by side. A failed item fails the loop (the others are stopped and
+ * awaited), is left out, or is replaced, as the step says. Results stand in item order.
+ */
+export const runEach: StepRunner<"each"> = async (interpreter, step, context) => {
+  const { position } = context;
+  const list = interpreter.evaluator.value(step.list, context.scope, position);
+  if (!list.ok) return { is: "failed", fault: list.fault };
+  const { value: items, marks } = peel(list.value);
+  if (!Array.isArray(items)) {
+    return {
+      is: "failed",
+      fault: new Fault("expression.failed", position, `A list is needed here, not ${kindOf(items)}.`),
+    };
+  }
+  const count = step.max === undefined ? items.length : Math.min(items.length, step.max);
+  const concurrency = Math.min(step.concurrency, interpreter.limits.concurrency);
+  const scopes: (StopScope | null)[] = items.map(() => null);
+  const results: Val[] = Array.from({ length: count }, () => null);
+  let ended: End | null = null;
+  let done = 0;
+  let untilMet = false;
+  const tasks = Array.from({ length: count }, (_, i) => async (): Promise<void> => {
+    const scope = interpreter.scheduler.openScope(indexedPosition(position, i), context.stop);
+    scopes[i] = scope;
+    const end = await runItem(interpreter, step, context, scope, i, mark(items[i] ?? null, marks), results);
+    interpreter.scheduler.closeScope(scope);
+    scopes[i] = null;
+    if (end.is === "value") {
+      done++;
+      if (end.value === true) untilMet = true;
+      return;
+    }
+    if (ended !== null || end.is === "stopped") return;
+    ended = end;
+    const stop = stopFor(end, position);
+    for (const sibling of scopes) if (sibling !== null) await interpreter.scheduler.decide(sibling, stop);
+  });
+  await interpreter.scheduler.fork(
+    tasks,
+    concurrency,
+    () => ended === null && !untilMet && context.stop.current === null,
+  );
+  const stop = context.stop.current;
+  if (stop !== null) return { is: "stopped", stop };
+  if (ended !== null) return ended;
+  const cut = !untilMet && items.length > count;
+  if (cut) interpreter.truncated(position, "max", count, items.length - count);
+  else interpreter.recorder.trail(position, "loop_ended", { rounds: done });
+  return { is: "value", value: results };
+};
+
+function stopFor(end: End, position: string): Stop {
+  const because = end.is === "failed" ? { position: end.fault.at, code: end.fault.code } : { position, code: "exit" };
+  return { cause: end.is === "failed" ? "sibling_failed" : "exit", because, limit: null, by: null };
+}
+
+/** Runs one item; its end is a value: whether `until` is met. */
+async function runItem(
+  interpreter: Interpreter,
+  step: Each,
+  context: StepContext,
+  stop: StopScope,
+  index: number,
+  item: Val,
+  results: Val[],
+): Promise<End> {
+  const position = indexedPosition(context.position, index);
+  const scope = context.scope.enter({ [step.item]: item, index });
+  const { end, scope: inner } = await interpreter.listIn(step.steps, { scope, position, stop });
+  const ended = end.is === "value" ? finishItem(interpreter, step, inner, position, end.value, index, results) : end;
+  if (ended.is !== "failed" || step.onItemFailure === "fail") return ended;
+  const { fault } = ended;
+  if (step.onItemFailure === "skip") {
+    interpreter.itemSkipped(position, fault);
+    return { is: "value", value: false };
+  }
+  const replaced = interpreter.evaluator.value(
+    step.onItemFailure.yield,
+    scope.enter({ error: interpreter.errorValue(fault) }),
+    position,
+  );
+  if (!replaced.ok) return { is: "failed", fault: replaced.fault };
+  interpreter.forgiven(position, fault);
+  results[index] = replaced.value;
+  return { is: "value", value: false };
+}
+
+/** The item's yield goes to its place; the end says whether `until` is met. */
+function finishItem(
+  interpreter: Interpreter,
+  step: Each,
+  inner: Scope,
+  position: string,
+  last: Val,
+  index: number,
+  results: Val[],
+): End {
+  const yielded =
+    step.yield === undefined
+      ? { ok: true as const, value: last }
+      : interpreter.evaluator.value(step.yield, inner, position);
+  if (!yielded.ok) return { is: "failed", fault: yielded.fault };
+  const met =
+    step.until === undefined
+      ? { ok: true as const, value: false }
+      : interpreter.evaluator.condition(step.until, inner, position);
+  if (!met.ok) return { is: "failed", fault: met.fault };
+  results[index] = yielded.value;
+  return { is: "value", value: met.value };
+}
