@@ -33,7 +33,7 @@ export async function connectAll(
           connector: name,
         });
       }
-      connectors.set(name, makeConnector(config, { ...context, folder: deployment.folder }));
+      connectors.set(name, makeConnector(config, context));
     }
     await Promise.all(
       [...connectors].map(async ([name, connector]) => {

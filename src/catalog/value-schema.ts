@@ -71,6 +71,10 @@ function compile(schema: JsonSchema): ValueSchema | { error: string } {
   if (dialect !== undefined && !draft07 && !(typeof dialect === "string" && DRAFT_2020.test(dialect))) {
     return { error: `$schema is neither JSON Schema 2020-12 nor draft-07` };
   }
+  const id = schema["$id"];
+  if (typeof id === "string" && /^https?:\/\/json-schema\.org\//i.test(id)) {
+    return { error: "$id claims to be the language itself" };
+  }
   const build = (allErrors: boolean): ValidateFunction => {
     const validator = allErrors ? (draft07 ? all07() : all2020()) : draft07 ? first07() : first2020();
     try {

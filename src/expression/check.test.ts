@@ -16,6 +16,7 @@ const scope: { [name: string]: Shape } = {
   }),
   resolve: { ...closed({ account_id: text }), nullable: true } as Shape,
   fetch: { kind: "any" },
+  nothing: { kind: "null" },
   "my-step": { kind: "any" },
   "get-all-items": { kind: "any" },
   run: closed({ id: text, attempt: { kind: "number" }, started_at: text }),
@@ -29,7 +30,7 @@ describe("names", () => {
     expect(of("1 + resolv.account_id")).toEqual(["unknown_name [resolv] did you mean `resolve`?"]);
     expect(of("inputs.sendr")).toEqual(["unknown_name [sendr] did you mean `sender`?"]);
     expect(of("inputs.zzz")[0]).toContain("its fields: sender, n");
-    expect(of("zzz")[0]).toContain("known here: inputs, resolve, fetch, run");
+    expect(of("zzz")[0]).toContain("known here: inputs, resolve, fetch, nothing, run");
   });
 
   it("the name of an input alone shows where it stands (WX-25)", () => {
@@ -80,7 +81,10 @@ describe("functions people try", () => {
       "unknown_name [includes] write s.contains(part) for a text, `v in list` for a list",
     ],
     ["JSON.stringify(inputs)", "unknown_name [JSON.stringify] write json(v)"],
-    ["now()", "unknown_name [now] write run.started_at: there is no clock, since a replay must find the same time"],
+    [
+      "now()",
+      "unknown_name [now] there is no clock, since a replay must find the same time; `run.started_at` is when the run began",
+    ],
     ["Math.round(inputs.n)", "unknown_name [Math.round] write round(x)"],
     ["inputs.sender.tirm()", "unknown_name [tirm] did you mean `s.trim()`?"],
     ["size", "unknown_name [size] `size` is a function: write `size(x)`"],
@@ -116,7 +120,7 @@ describe("faults of kinds that are certain", () => {
   });
 
   it("one fault gives one finding", () => {
-    expect(of("(inputs.n + inputs.sender) * 2 > nothing.x.y")).toHaveLength(2);
+    expect(of("(inputs.n + inputs.sender) * 2 > absent.x.y")).toHaveLength(2);
   });
 
   it("what may be null is not refused", () => {
@@ -150,6 +154,8 @@ describe("constants that fail", () => {
   it("are not reported where default takes them, nor where they take too long to know", () => {
     expect(of("default([][0], 1)")).toEqual([]);
     expect(of("default([1][5], inputs.n)")).toEqual([]);
+    expect(of("default(nothing.x.y, inputs.n) + inputs.n > 0 && !has(nothing.x.y)")).toEqual([]);
+    expect(of("nothing.x")[0]).toContain("failed [x]");
     expect(of("range(1000).all(x, range(1000).all(y, x + y >= 0))")).toEqual([]);
   });
 });

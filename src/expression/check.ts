@@ -1,14 +1,14 @@
 /**
  * What can be said of an expression before it runs: unknown names and functions, fields that are not there,
  * kinds that never go together, constants that fail. Nothing here is needed for safety: an evaluation
- * checks everything again on its values.
+ * checks everything again on its values. Over 400 lines: one arm for each kind of node.
  *
  * I1: a finding is certain. What is not known is `any`, on which everything is allowed.
  * I2: one fault gives one finding: behind a faulty part the kind is `any`.
  */
 import { build } from "./evaluate.ts";
 import { Failure, Frame } from "./frame.ts";
-import { FUNCTIONS, type FunctionRow, findFunction, TRIED_NAMES } from "./functions.ts";
+import { FUNCTIONS, type FunctionRow, findFunction, insteadOf, TRIED_NAMES } from "./functions.ts";
 import { asShape, certainKind, either, given, holdsSensitive, isSensitive, type Known, sensitiveIf } from "./known.ts";
 import { nearestName } from "./nearest.ts";
 import { adviceFor } from "./operators.ts";
@@ -95,16 +95,16 @@ class Checker {
       case "select":
         return this.#field(node, this.visit(node.target), node.field, node.fieldStart, node.end);
       case "has": {
-        const target = this.visit(node.select.target);
+        const target = this.#path(node.select.target);
         // Of a null or a scalar `has` is false: that is what it is asked for.
         if (target.kind === "object")
           this.#field(node.select, target, node.select.field, node.select.fieldStart, node.select.end);
         return sensitiveIf({ kind: "boolean" }, isSensitive(target));
       }
       case "index":
-        return this.#element(node);
+        return this.#element(node, this.visit(node.target));
       case "default": {
-        const value = this.visit(node.value);
+        const value = this.#path(node.value);
         const other = this.visit(node.other);
         if (value.kind === "null") return other;
         const present = "nullable" in value ? withoutNull(value) : value;
@@ -145,6 +145,14 @@ class Checker {
         this.#locals[node.slot] = this.visit(node.value);
         return this.visit(node.body);
     }
+  }
+
+  /** A path that may end at null: `has` and `default` are written for that. */
+  #path(node: Node): Known {
+    if (node.kind !== "select" && node.kind !== "index") return this.visit(node);
+    const target = this.#path(node.target);
+    if (node.kind === "index") return target.kind === "null" ? target : this.#element(node, target);
+    return target.kind === "null" ? target : this.#field(node, target, node.field, node.fieldStart, node.end);
   }
 
   #boolean(node: Node, what: string): Known {
@@ -215,8 +223,8 @@ class Checker {
     if (row !== undefined) return `\`${name}\` is a function: write \`${row.signature}\``;
     const near = nearestName(name, this.#scope.keys());
     if (near !== null) return `did you mean \`${near}\`?`;
-    const tried = TRIED_NAMES.get(name);
-    if (tried !== undefined) return `write ${tried}`;
+    const tried = insteadOf(name);
+    if (tried !== undefined) return tried;
     const names = [...this.#scope.keys()].filter((known) => !known.includes("-"));
     return names.length === 0 ? "" : `known here: ${names.slice(0, 12).join(", ")}${names.length > 12 ? ", ..." : ""}`;
   }
@@ -251,9 +259,9 @@ class Checker {
       default: {
         const kind = certainKind(target) ?? "null";
         const path = node.kind === "select" || node.kind === "index" ? this.#said(node.target) : "";
-        const tried = TRIED_NAMES.get(field);
+        const tried = insteadOf(field);
         const row = findFunction(field);
-        const help = tried !== undefined ? `write ${tried}` : row !== undefined ? `write \`${row.signature}\`` : "";
+        const help = tried !== undefined ? tried : row !== undefined ? `write \`${row.signature}\`` : "";
         return this.#report(
           "expression.failed",
           start,
@@ -265,8 +273,7 @@ class Checker {
     }
   }
 
-  #element(node: Node & { kind: "index" }): Known {
-    const target = this.visit(node.target);
+  #element(node: Node & { kind: "index" }, target: Known): Known {
     const index = this.visit(node.index);
     const at = certainKind(index);
     const sensitive = isSensitive(target) || isSensitive(index);
@@ -392,7 +399,8 @@ class Checker {
 
   #call(node: CallNode): Known {
     const row = findFunction(node.name);
-    if (row === undefined || row.macro === true || this.#foreign(node) !== null) return this.#unknownFunction(node, row);
+    if (row === undefined || row.macro === true || this.#foreign(node) !== null)
+      return this.#unknownFunction(node, row);
     const args = node.args.map((arg) => this.visit(arg));
     const form = node.method ? "method" : "call";
     if (!row.forms.includes(form)) {
@@ -440,7 +448,6 @@ class Checker {
     // `Math.round(x)`: one finding for the whole name, none for `Math`.
     const foreign = this.#foreign(node);
     const isForeign = foreign !== null;
-    const tried = TRIED_NAMES.get(foreign ?? node.name);
     node.args.forEach((arg, i) => {
       if (!(isForeign && i === 0)) this.visit(arg);
     });
@@ -455,7 +462,7 @@ class Checker {
         `write \`${row.signature}\``,
       );
     }
-    let help = tried === undefined ? "" : `write ${tried}`;
+    let help = insteadOf(foreign ?? node.name) ?? "";
     if (help === "") {
       const near = nearestName(
         node.name,

@@ -1,5 +1,5 @@
 /**
- * Tree to closures.
+ * Tree to closures. Over 400 lines: one arm for each kind of node, which are best read beside each other.
  *
  * I1: every closure pays a visit before it works; loops pay one more for each element.
  * I2: a map's fields are its own keys only: no name reaches a prototype of the host.
@@ -11,7 +11,7 @@ import { emptyObject } from "../base/json.ts";
 import { hasMarks, joinMarks, Marked, type Marks, mark, NO_MARKS, setOwn, type Val } from "../plan/marked.ts";
 import { implementationOf } from "./calls/table.ts";
 import { Failure, type Frame } from "./frame.ts";
-import { findFunction, TRIED_NAMES } from "./functions.ts";
+import { findFunction, insteadOf } from "./functions.ts";
 import { apply } from "./operators.ts";
 import { lapseText, timestampText } from "./times.ts";
 import type { CallNode, ChainNode, IndexNode, LoopNode, Node, SelectNode } from "./tree.ts";
@@ -243,8 +243,8 @@ class Builder {
       );
     }
     const what = `\`${this.#said(node.target)}\` is ${named(kindOf(value))}, which has no fields.`;
-    const tried = value === null ? undefined : TRIED_NAMES.get(node.field);
-    return new Missing(node, what, tried === undefined ? this.#hint(node) : `write ${tried}`, marks);
+    const tried = value === null ? undefined : insteadOf(node.field);
+    return new Missing(node, what, tried ?? this.#hint(node), marks);
   }
 
   #element(node: IndexNode, target: Cell, index: Cell, f: Frame): Cell | Missing {
@@ -338,9 +338,8 @@ class Builder {
     const args = node.args.map((arg) => this.run(arg));
     const form = node.method ? "method" : "call";
     if (definition === undefined || implementation === undefined || !definition.forms.includes(form)) {
-      const help = definition?.signature ?? TRIED_NAMES.get(node.name) ?? "";
-      return (f) =>
-        f.fail(node, `There is no function \`${node.name}\` of this form.`, help === "" ? "" : `write ${help}`);
+      const help = definition === undefined ? (insteadOf(node.name) ?? "") : `write ${definition.signature}`;
+      return (f) => f.fail(node, `There is no function \`${node.name}\` of this form.`, help);
     }
     const { kinds, least, signature, name } = definition;
     if (args.length < least || args.length > kinds.length) {

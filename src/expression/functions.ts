@@ -1,6 +1,7 @@
 /**
  * The closed table of functions, as data: the checker reads kinds and counts of arguments from it,
- * `ambit explain functions` prints it. What a plain one does stands in `calls/`.
+ * `ambit explain functions` prints it. What a plain one does stands in `calls/`. Over 400 lines, since it is
+ * one table: a row here is all that a function is, but for its code.
  */
 import type { Kind } from "./values.ts";
 
@@ -347,9 +348,17 @@ export const FUNCTIONS: readonly FunctionRow[] = GROUPS.flatMap((group) =>
 
 const BY_NAME: ReadonlyMap<string, FunctionRow> = new Map(FUNCTIONS.map((entry) => [entry.name, entry]));
 
+/** What to write instead of a name people try, as a help. */
+export function insteadOf(name: string): string | undefined {
+  const instead = TRIED_NAMES.get(name);
+  return instead === undefined || instead.startsWith("there ") ? instead : `write ${instead}`;
+}
+
 export function findFunction(name: string): FunctionRow | undefined {
   return BY_NAME.get(name);
 }
+
+const NO_CLOCK = "there is no clock, since a replay must find the same time; `run.started_at` is when the run began";
 
 /** Names people try, from other languages and CEL libraries, and what to write instead. */
 export const TRIED_NAMES: ReadonlyMap<string, string> = new Map([
@@ -419,12 +428,12 @@ export const TRIED_NAMES: ReadonlyMap<string, string> = new Map([
   ["parseInt", "int(s)"],
   ["parseFloat", "double(s)"],
   ["integer", "int(s)"],
-  ["uint", "int(v): all numbers are of one kind"],
+  ["uint", "int(v)"],
   ["bool", "v == 'true'"],
-  ["dyn", "the value itself: nothing needs a cast"],
-  ["type", "nothing: kinds cannot be asked for; test for null with `v != null`"],
-  ["typeof", "nothing: kinds cannot be asked for; test for null with `v != null`"],
-  ["bytes", "the text itself: there are no bytes"],
+  ["dyn", "there is no need of a cast: the value itself does"],
+  ["type", "there is no way to ask for a kind; test for null with `v != null`"],
+  ["typeof", "there is no way to ask for a kind; test for null with `v != null`"],
+  ["bytes", "there are no bytes: the text itself does"],
   ["tojson", "json(v)"],
   ["toJson", "json(v)"],
   ["to_json", "json(v)"],
@@ -436,13 +445,13 @@ export const TRIED_NAMES: ReadonlyMap<string, string> = new Map([
   ["strftime", 'date(t, "yyyy-MM-dd")'],
   ["getYear", "t.getFullYear()"],
   ["getDay", "t.getDayOfWeek()"],
-  ["now", "run.started_at: there is no clock, since a replay must find the same time"],
-  ["today", "run.started_at: there is no clock, since a replay must find the same time"],
+  ["now", NO_CLOCK],
+  ["today", NO_CLOCK],
   ["Date", "timestamp(text), or run.started_at"],
-  ["random", "nothing: expressions are pure; use a code step"],
-  ["uuid", "nothing: expressions are pure; use a code step"],
-  ["env", "settings: expressions never see the environment"],
-  ["getenv", "settings: expressions never see the environment"],
+  ["random", "there is no randomness, since a replay must find the same; use a code step"],
+  ["uuid", "there is no randomness, since a replay must find the same; use a code step"],
+  ["env", "there is no access to the environment; put plain values into `settings`"],
+  ["getenv", "there is no access to the environment; put plain values into `settings`"],
   ["JSON.stringify", "json(v)"],
   ["JSON.parse", "parse_json(s)"],
   ["Math.round", "round(x)"],
@@ -463,5 +472,5 @@ export const TRIED_NAMES: ReadonlyMap<string, string> = new Map([
   ["Object.values", "keys(map).map(k, map[k])"],
   ["lists.range", "range(n)"],
   ["strings.quote", "json(v)"],
-  ["Date.now", "run.started_at: there is no clock, since a replay must find the same time"],
+  ["Date.now", NO_CLOCK],
 ]);

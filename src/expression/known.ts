@@ -37,11 +37,18 @@ export function sensitiveIf<K extends Known>(known: K, sensitive: boolean): K {
   return { ...known, sensitive: true };
 }
 
+function isTime(known: Known): known is Exclude<Known, Shape> {
+  return known.kind === "timestamp" || known.kind === "duration";
+}
+
 /** As a part of a value or as a result: times are text there. */
 export function asShape(known: Known): Shape {
-  if (known.kind !== "timestamp" && known.kind !== "duration") return known;
-  const { kind: _, ...marks } = known;
-  return { kind: "string", ...marks };
+  if (!isTime(known)) return known;
+  return {
+    kind: "string",
+    ...(known.nullable ? { nullable: true as const } : {}),
+    ...(known.sensitive ? { sensitive: true as const } : {}),
+  };
 }
 
 /** Either of two, e.g. of the branches of a condition. */

@@ -29,7 +29,9 @@ const QUOTED = /`[a-zA-Z0-9_./ -]+`/y;
 const NUMBER = /0[xX][0-9a-fA-F]+|(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/y;
 const BLANK = /(?:[\t\n\f\r ]|\/\/[^\n\r]*)+/y;
 const TWO = new Set(["==", "!=", "<=", ">=", "&&", "||"]);
-const ONE = new Set([..."+-*/%!<>?:.,()[]{}"]);
+/** Operators that no longer one begins with. */
+const ALONE = new Set([..."+-/%:.,()[]{}"]);
+const ONE = new Set([..."*!<>?"]);
 
 /** What people write from other languages, longest first, and what to write here. */
 const FOREIGN: readonly (readonly [string, string])[] = [
@@ -97,6 +99,7 @@ export function readToken(text: string, at: number): Token {
       "texts stand in ' or \"; a field is read as a.`odd-name`",
     );
   }
+  if (ALONE.has(char)) return { kind: "op", start, end: start + 1, op: char };
   const two = text.slice(start, start + 2);
   for (const [sign, help] of FOREIGN) {
     // `a == b` is no `=`, and `x ?.5 : y` is no `?.`.

@@ -150,6 +150,10 @@ it("a source is at most 16 KiB of UTF-8", () => {
   expect(fault(`'${"é".repeat(8_192)}'`)?.message).toContain("16 KiB");
 });
 
+it("half a character is refused: no value may hold one", () => {
+  expect(fault("'\ud83d'")?.message).toContain("half a character");
+});
+
 it("loops nest two deep", () => {
   expect(fault("[1].map(a, [1].map(b, [1]))")).toBeNull();
   expect(fault("[1].map(a, [1].map(b, [1].filter(c, true)))")?.message).toContain("2 deep");

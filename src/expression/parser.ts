@@ -1,6 +1,7 @@
 /**
  * Source to tree: a Pratt parser over the tokens of `lexer.ts`. It knows the grammar and the forms that are
- * no plain calls (`has`, `default`, `cel.bind`, loops); names and kinds are judged by `check.ts`.
+ * no plain calls (`has`, `default`, `cel.bind`, loops); names and kinds are judged by `check.ts`. Over 400
+ * lines: one grammar, whose rules call each other.
  *
  * I1: nesting is counted before the parser descends, so no source can exhaust the stack.
  *     The tree's depth is bounded too: what walks it may recurse.
@@ -63,6 +64,15 @@ export function parse(source: string): Parsed {
     );
     return { ok: false, problems: [fault.problem] };
   }
+  if (!source.isWellFormed()) {
+    const fault = new SyntaxFault(
+      0,
+      source.length,
+      "The expression holds half a character.",
+      "write it as \\U0001F600",
+    );
+    return { ok: false, problems: [fault.problem] };
+  }
   try {
     const parser = new Parser(source);
     const root = parser.whole();
@@ -104,7 +114,7 @@ class Parser {
     if (this.#source.trim() === "") this.#fail(0, this.#source.length, "The expression is empty.", "");
     const root = this.#expression();
     if (this.#token.kind !== "end") this.#unexpected("an operator or the end");
-    if (depthOf(root) > MAX_DEPTH) this.#tooDeep(0, this.#source.length);
+    if (this.#source.length > MAX_DEPTH && depthOf(root) > MAX_DEPTH) this.#tooDeep(0, this.#source.length);
     return root;
   }
 

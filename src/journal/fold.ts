@@ -4,7 +4,8 @@
  * I1: Pure: a state is never changed, a record is only read.
  * I2: Incremental: fold(a ++ b) = fold b onto fold(a), for any cut.
  * I3: Total: any records give a state; members that do not fit are as good as absent.
- * I4: The lists of `run.ended` stand for what the records before told; a settlement after the end still counts.
+ * I4: The lists and counts of `run.ended` stand for what the records before told, so that a result and its
+ *     record say the same; a settlement after the end still counts.
  */
 import { isObject, type Json } from "../base/json.ts";
 import type { FaultJson } from "../errors/fault.ts";
@@ -203,6 +204,9 @@ function applyBody(state: RunState, source: RunRecord): RunState {
 function ended(state: RunState, record: RunRecord): RunState {
   const { body } = record;
   const status = memberOf(body, "status");
+  const counts = mapIn(body, "counts");
+  const counted = (key: "tool_attempts" | "tokens" | "agent_turns"): number =>
+    typeof memberOf(counts, key) === "number" ? numberIn(counts, key) : state.counts[key];
   const entries = <T>(key: string, known: readonly T[]): readonly T[] =>
     (listIn(body, key)?.filter(isObject) as T[] | undefined) ?? known;
   return {
@@ -212,6 +216,12 @@ function ended(state: RunState, record: RunRecord): RunState {
     error: faultIn(body, "error"),
     outputs: memberOf(body, "outputs") ?? null,
     digest: textIn(body, "digest"),
+    counts: {
+      tool_attempts: counted("tool_attempts"),
+      tokens: counted("tokens"),
+      agent_turns: counted("agent_turns"),
+      events: state.counts.events,
+    },
     forgiven: entries("forgiven", state.forgiven),
     skipped: entries("skipped", state.skipped),
     truncated: entries("truncated", state.truncated),

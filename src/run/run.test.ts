@@ -193,13 +193,8 @@ describe("an agent step", () => {
     expect(crm.calls.map((entry) => entry.args)).toEqual([{ query: "q1" }, { query: "q2" }, { query: "q3" }]);
     expect(ended).toMatchObject({ status: "failed", error: { code: "agent.budget_exhausted", position: "resolve" } });
     const turn = records.find((record) => record.kind === "agent.turn");
-    expect((turn?.body["calls"] as { code: string }[]).map((entry) => entry.code)).toEqual([
-      null,
-      null,
-      null,
-      "agent.budget_exhausted",
-      "agent.budget_exhausted",
-    ]);
+    const spent = { verdict: "refused", code: "agent.budget_exhausted" };
+    expect(turn?.body["calls"]).toMatchObject([{ code: null }, { code: null }, { code: null }, spent, spent]);
     expect(replayed.is).toBe("equal");
   });
 
@@ -247,15 +242,59 @@ describe("an agent step", () => {
     expect(replayed.is).toBe("equal");
   });
 
+  test("HO-11: a key is the engine's; one that the agent supplies is refused before dispatch", async () => {
+    const billing = new FakeConnector("billing", ok);
+    const charge = manifest("billing.charge", {
+      effects: "write",
+      idempotency: { kind: "keyed", field: "idempotency_key" },
+      input: {
+        type: "object",
+        required: ["amount", "idempotency_key"],
+        additionalProperties: false,
+        properties: { amount: { type: "number" }, idempotency_key: { type: "string" } },
+      },
+    });
+    const model = turns(
+      { calls: [call("billing.charge", { amount: 1, idempotency_key: "mine" })] },
+      { calls: [call("billing.charge", { amount: 1 }), call("billing.charge", { amount: 2 }, "d")] },
+      { results: [{ answer: "paid" }] },
+    );
+    const flow = plan([agent("resolve", ["billing.charge"])]);
+    const { ended, records, replayed } = await runPlan(admitted(flow, [charge]), { connectors: [billing], model });
+    expect(ended.status).toBe("completed");
+    expect(JSON.stringify(model.requests[0]?.tools)).not.toContain("idempotency_key");
+    expect(
+      billing.calls.map((entry) => [
+        entry.position,
+        entry.key === (entry.args as { idempotency_key?: string }).idempotency_key,
+      ]),
+    ).toEqual([
+      ["resolve.(tools)[0]", true],
+      ["resolve.(tools)[1]", true],
+    ]);
+    expect(new Set(billing.calls.map((entry) => entry.key)).size).toBe(2);
+    const verdicts = records
+      .filter((record) => record.kind === "agent.turn")
+      .flatMap((record) => record.body["calls"] as { code: string | null; n: number | null }[]);
+    expect(verdicts.map((entry) => [entry.code, entry.n])).toEqual([
+      ["agent.reserved_key", null],
+      [null, 0],
+      [null, 1],
+    ]);
+    expect(replayed.is).toBe("equal");
+  });
+
   test("an agent that only proposes undeclared tools ends by itself", async () => {
     const crm = new FakeConnector("crm", ok);
-    const model = turns({ calls: [call("crm.delete", {})] });
-    const { ended, replayed } = await runPlan(admitted(plan([agent("resolve", ["crm.search"])]), [search]), {
+    const model = turns({ calls: [call("crm.delete", { query: "a" })] });
+    const { ended, records, replayed } = await runPlan(admitted(plan([agent("resolve", ["crm.search"])]), [search]), {
       connectors: [crm],
       model,
     });
     expect(crm.calls).toHaveLength(0);
     expect(ended.error?.code).toBe("agent.no_progress");
+    const first = records.find((record) => record.kind === "agent.turn")?.body["calls"];
+    expect(first).toMatchObject([{ verdict: "refused", code: "agent.undeclared_tool", n: null }]);
     expect(replayed.is).toBe("equal");
   });
 

@@ -77,7 +77,7 @@ export class Reader {
           this.codes.missingKey,
           headOf(node),
           path,
-          `${upper(what)} needs the key "${key}".`,
+          `The key "${key}" is missing in ${what}.`,
           `Required here: ${required.join(", ")}.`,
         );
       }
@@ -93,7 +93,7 @@ export class Reader {
       this.codes.unknownKey,
       { start: entry.keyStart, end: entry.keyEnd },
       keyPath(path, entry.key),
-      `${upper(what)} has no key "${clip(entry.key)}".`,
+      `"${clip(entry.key)}" is no key of ${what}.`,
       near === "" ? legal : `${near} ${legal}`,
     );
   }
@@ -248,6 +248,8 @@ export function clip(text: string): string {
   return line.length <= 60 ? line : `${line.slice(0, 57).toWellFormed()}...`;
 }
 
+/** A key at the head of a sentence stays as it is written. */
 function upper(text: string): string {
+  if (/^[a-z]+[._]/.test(text)) return text;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

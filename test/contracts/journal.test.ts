@@ -12,7 +12,7 @@ import { openMemoryJournal } from "../../src/host/stores/memory.ts";
 import { isAlive, isProcessAlive, ownOwner, readStat, startTimeOf } from "../../src/host/stores/process-identity.ts";
 import { openSqliteJournal, type SqliteJournalOptions } from "../../src/host/stores/sqlite.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
-import type { Journal, Owner } from "../../src/journal/journal.ts";
+import type { Journal, Lease, Owner } from "../../src/journal/journal.ts";
 import { History } from "../../src/journal/testing/history.ts";
 import { codeOf, journalContract, owner, refusal, shortRun, until } from "./journal.ts";
 
@@ -272,11 +272,11 @@ describe("sqlite", () => {
     test("DU-05: what is written in one turn of the event loop is one transaction", async () => {
       const journal = await opened();
       const histories = Array.from({ length: 50 }, (_, i) => shortRun(`r${i}`).call("x", 1).call("y", 2));
-      const leases = [];
+      const leases: Lease[] = [];
       for (const history of histories) leases.push(await journal.create(history.records.slice(0, 3), owner("a")));
       const size = (): number => statSync(`${path}-wal`).size;
       const write = (i: number, seq: number): Promise<void> =>
-        journal.append(leases[i] as (typeof leases)[number], histories[i]?.records.slice(seq - 1, seq) as RunRecord[]);
+        journal.append(leases[i] as Lease, histories[i]?.records.slice(seq - 1, seq) as RunRecord[]);
       tamper("PRAGMA wal_checkpoint(TRUNCATE)");
       await Promise.all(histories.map((_, i) => write(i, 4)));
       const together = size();

@@ -204,6 +204,28 @@ describe("streams that go wrong (I2)", () => {
     expect(outcome).toMatchObject({ is: "failed", code: "agent.unavailable" });
   });
 
+  it.each(["openai", "openai-compatible", "google"] as const)(
+    "makes half an answer of %s agent.unavailable",
+    async (provider) => {
+      server.answer({
+        pieces: [
+          {
+            openai: event({
+              type: "response.output_text.delta",
+              item_id: "i",
+              output_index: 0,
+              content_index: 0,
+              delta: "hel",
+            }),
+            "openai-compatible": chunk({ content: "hel" }),
+            google: `data: ${JSON.stringify({ candidates: [{ content: { role: "model", parts: [{ text: "hel" }] } }] })}\n\n`,
+          }[provider],
+        ],
+      });
+      expect(await make(provider).turn(request(), never())).toMatchObject({ is: "failed", code: "agent.unavailable" });
+    },
+  );
+
   it("makes an answer that the service declines to give agent.rejected", async () => {
     server.answer({ pieces: [messageStart(), textBlock(0, "I"), messageEnd("refusal")] });
     expect(await make("anthropic").turn(request(), never())).toMatchObject({ is: "failed", code: "agent.rejected" });
@@ -321,6 +343,15 @@ describe("API keys (I4)", () => {
     expect(outcome).toMatchObject({ code: "agent.unavailable", message: expect.stringContaining("ANTHROPIC_API_KEY") });
     expect([asked, server.seen.length]).toEqual([1, 0]);
   });
+
+  it.each(["anthropic", "openai", "openai-compatible", "google"] as const)(
+    "does not follow %s elsewhere",
+    async (provider) => {
+      server.answer({ status: 307, headers: { location: `${server.url}/elsewhere` }, pieces: [""] });
+      expect(await make(provider).turn(request(), never())).toMatchObject({ is: "failed", code: "agent.unavailable" });
+      expect(server.seen).toHaveLength(1);
+    },
+  );
 
   it("goes where the deployment says, whatever the environment says", async () => {
     const before = process.env["ANTHROPIC_BASE_URL"];

@@ -22,5 +22,6 @@ export const textCodes = {
   "workfile.bad_value": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "workfile.duplicate_id": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "workfile.reserved_id": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
+  "workfile.sensitive_value": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
   "workfile.not_supported": { summary: "", cause: "", fix: "", example: "", since: "0.1.0" },
 } as const satisfies { [code: string]: CodePage };

@@ -70,6 +70,11 @@ function trim(text: string): string {
   return rest.slice(0, end);
 }
 
+/** A text that comes out as it went in is handed on, not made. */
+function changed(before: string, after: string, work: Work): string {
+  return after === before ? before : work.text(after);
+}
+
 function place(value: unknown, name: string, length: number, work: Work): number {
   const at = whole(value, name, work);
   if (at < 0 || at > length)
@@ -111,12 +116,13 @@ function replace(text: string, from: string, to: string, work: Work): string {
   if (from === "") work.fail("`replace` is given an empty text to replace.");
   const parts: string[] = [];
   let length = 0;
+  let count = 0;
   let at = 0;
   for (;;) {
     const found = search(text, from, at);
     if (found < 0) break;
     length += found - at + to.length;
-    work.spend(1);
+    if (++count % 8 === 0) work.spend(1);
     // Pairs make units outnumber characters by two at most; the exact bound is checked on the whole.
     if (length > 2 * MAX_SIZE) work.frame.checkLength(length, work.where);
     parts.push(text.slice(at, found), to);
@@ -132,15 +138,23 @@ function replace(text: string, from: string, to: string, work: Work): string {
 export const textCalls: Implementations<TextName> = {
   lowerAscii: ([s], work) => {
     work.spendText((s as string).length);
-    return work.text((s as string).replace(/[A-Z]+/g, (run) => run.toLowerCase()));
+    return changed(
+      s as string,
+      (s as string).replace(/[A-Z]+/g, (run) => run.toLowerCase()),
+      work,
+    );
   },
   upperAscii: ([s], work) => {
     work.spendText((s as string).length);
-    return work.text((s as string).replace(/[a-z]+/g, (run) => run.toUpperCase()));
+    return changed(
+      s as string,
+      (s as string).replace(/[a-z]+/g, (run) => run.toUpperCase()),
+      work,
+    );
   },
   trim: ([s], work) => {
     work.spendText((s as string).length);
-    return work.text(trim(s as string));
+    return changed(s as string, trim(s as string), work);
   },
   contains: ([s, part], work) => {
     work.spendText((s as string).length + (part as string).length);

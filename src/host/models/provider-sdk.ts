@@ -1,4 +1,5 @@
 import type { AnthropicProvider } from "@ai-sdk/anthropic";
+import { modelFetch } from "./provider-fetch.ts";
 
 /** The providers that are reached over the network. */
 export const PROVIDERS = ["anthropic", "openai", "openai-compatible", "google"] as const;
@@ -50,20 +51,26 @@ export async function loadModel(
   switch (provider) {
     case "anthropic": {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ apiKey, baseURL }).languageModel(model);
+      return createAnthropic({ apiKey, baseURL, fetch: modelFetch }).languageModel(model);
     }
     case "openai": {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI({ apiKey, baseURL }).responses(model);
+      return createOpenAI({ apiKey, baseURL, fetch: modelFetch }).responses(model);
     }
     case "openai-compatible": {
       const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
       const key = apiKey === "" ? {} : { apiKey };
-      return createOpenAICompatible({ name: COMPATIBLE, baseURL, includeUsage: true, ...key }).chatModel(model);
+      return createOpenAICompatible({
+        name: COMPATIBLE,
+        baseURL,
+        includeUsage: true,
+        fetch: modelFetch,
+        ...key,
+      }).chatModel(model);
     }
     case "google": {
       const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
-      return createGoogleGenerativeAI({ apiKey, baseURL }).languageModel(model);
+      return createGoogleGenerativeAI({ apiKey, baseURL, fetch: modelFetch }).languageModel(model);
     }
   }
 }

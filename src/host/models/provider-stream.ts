@@ -136,5 +136,5 @@ function readArgs(text: string): ReturnType<typeof parseJson> {
 
 function reasonIn(value: Json): string {
   const reason = isObject(value) ? value["reason"] : value;
-  return typeof reason === "string" ? reason : JSON.stringify(reason ?? "");
+  return typeof reason === "string" ? reason : reason === undefined ? "" : JSON.stringify(reason);
 }

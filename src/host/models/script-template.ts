@@ -33,7 +33,7 @@ const SCOPE: NameScope = new Map([
 /** A finding in a template: UTF-16 offsets into the file, the end exclusive. */
 export type ReportTemplate = (problem: { message: string; help: string; start: number; end: number }) => void;
 
-/** Compiles what stands at a node. Findings go to `report`; the template that comes back then is a literal. */
+/** Compiles what stands at a node. Findings go to `report`; what comes back then is not to be used. */
 export function compileTemplate(node: TreeNode, report: ReportTemplate): ValueTemplate {
   switch (node.kind) {
     case "scalar":
@@ -57,7 +57,6 @@ function compileText(node: ScalarNode, text: string, report: ReportTemplate): Va
   };
   const { parts, problems } = splitTemplate(text);
   for (const problem of problems) say(problem, 0);
-  let broken = problems.length > 0;
   const compiled: (string | Compiled)[] = [];
   for (const part of parts) {
     if (typeof part === "string") {
@@ -67,10 +66,8 @@ function compileText(node: ScalarNode, text: string, report: ReportTemplate): Va
     const result = compile(part.source);
     const found = result.ok ? result.expr.check(SCOPE).problems : result.problems;
     for (const problem of found) if (problem.severity === "error") say(problem, part.start);
-    if (result.ok && !found.some((problem) => problem.severity === "error")) compiled.push(result.expr);
-    else broken = true;
+    if (result.ok) compiled.push(result.expr);
   }
-  if (broken) return { lit: text };
   const solid = compiled.filter((part) => typeof part !== "string" || !/^[\r\n]*$/.test(part));
   const [first] = solid;
   if (solid.length === 1 && first !== undefined && typeof first !== "string") return { expr: first };

@@ -149,6 +149,9 @@ describe("a scripted agent", () => {
     ["a\\*b", "a*b", true],
     ["a\\*b", "axb", false],
     ["a*a", "a", false],
+    ["a*x*b", "a1x2b", true],
+    ["a*x*b", "a12b", false],
+    ["a*xb*b", "axb", false],
   ])("matches step %s against position %s: %s", async (step, position, fits) => {
     const port = model(JSON.stringify({ agents: { triage: [{ step, turns: [{ say: "hit" }] }] } }));
     expect((await new Conversation(port, position).next()).text).toBe(fits ? "hit" : "");

@@ -87,8 +87,6 @@ function readHistory(request: TurnRequest): History {
       answers.push(...inOrder(asked, message));
     }
   }
-  known.length = Math.min(known.length, request.turn);
-  while (known.length < request.turn) known.push(answers.length);
   const results = answers.map((answer): Json => (answer.ok ? answer.value : { error: errorOf(answer) }));
   const scope: ScriptScope = {
     context: task?.role === "task" ? task.context : {},

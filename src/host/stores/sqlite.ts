@@ -418,6 +418,9 @@ class SqliteJournal implements Journal {
     for (const { hash, text } of large) this.#sql.addBlob.run(hash, text);
     for (const row of rows) {
       const { seq, kind, position, attempt, data, blobs, sum } = row;
+      if (seq >= KEYS_OF_A_RUN) {
+        throw unavailable(this.#options.path, "too_long", `holds no run of more than ${KEYS_OF_A_RUN - 1} records`);
+      }
       this.#sql.addRecord.run(keyOf(id, seq), id, seq, kind, position, attempt, data, blobs, sum);
     }
   }

@@ -43,7 +43,13 @@ function checkName(r: WorkfileReader, entry: MapEntry, path: string, ids: boolea
     ? `letters, digits, "_" and "-", at most ${MAX_ID}, and begins with a letter or "_"`
     : `1 to ${LONGEST_NAME} characters`;
   const at = { start: entry.keyStart, end: entry.keyEnd };
-  r.report("workfile.bad_value", at, keyPath(path, key), `"${clip(key)}" is no name for a field.`, `A name has ${rule}.`);
+  r.report(
+    "workfile.bad_value",
+    at,
+    keyPath(path, key),
+    `"${clip(key)}" is no name for a field.`,
+    `A name has ${rule}.`,
+  );
 }
 
 /** One declaration: `{ type, ... }`, or the shorthand `string`, which is required. */
@@ -72,7 +78,13 @@ function readShape(
     const only = ONLY_FOR[key];
     if (only !== undefined && !only.includes(type)) {
       const message = `"${key}" has no meaning for the type ${type}.`;
-      r.report("workfile.bad_value", { start: keyStart, end: keyEnd }, at, message, `It goes with: ${only.join(", ")}.`);
+      r.report(
+        "workfile.bad_value",
+        { start: keyStart, end: keyEnd },
+        at,
+        message,
+        `It goes with: ${only.join(", ")}.`,
+      );
       continue;
     }
     readKey(r, shape, key, value, at, options);
@@ -115,16 +127,20 @@ function readKey(
       if (pattern === null) break;
       const compiled = compilePattern(pattern);
       if ("error" in compiled) {
-        r.report("workfile.bad_value", node, path, `The pattern cannot be used: ${compiled.error}.`, "Patterns have the syntax of RE2.");
+        r.report(
+          "workfile.bad_value",
+          node,
+          path,
+          `The pattern cannot be used: ${compiled.error}.`,
+          "Patterns have the syntax of RE2.",
+        );
       } else shape.pattern = pattern;
       break;
     }
     case "min":
     case "max": {
       const counts = shape.type === "string" || shape.type === "array";
-      const bound = counts
-        ? r.integer(node, path, `"${key}"`, { min: 0 })
-        : r.number(node, path, `"${key}"`);
+      const bound = counts ? r.integer(node, path, `"${key}"`, { min: 0 }) : r.number(node, path, `"${key}"`);
       if (bound !== null) shape[key] = bound;
       break;
     }
@@ -186,7 +202,12 @@ function checkLiterals(r: WorkfileReader, shape: FieldShape, keys: Map<string, M
       const { enum: _, ...bare } = shape;
       const misfit = item.kind === "scalar" && item.value === null ? null : findMisfit(toJson(item), bare);
       if (misfit !== null) {
-        r.report("workfile.bad_value", item, itemPath(keyPath(path, "enum"), i), `This value of the enum does not fit: ${misfit}.`);
+        r.report(
+          "workfile.bad_value",
+          item,
+          itemPath(keyPath(path, "enum"), i),
+          `This value of the enum does not fit: ${misfit}.`,
+        );
       }
     });
   }
@@ -203,9 +224,19 @@ export function findMisfit(value: Json, shape: FieldShape): string | null {
   if (value === null) return shape.type === "any" ? null : "it is null";
   if (!hasType(value, shape.type)) return `it is no ${shape.type}`;
   if (shape.enum !== undefined && !shape.enum.some((item) => jsonEqual(item, value))) {
-    return `it is none of ${shape.enum.map((item) => JSON.stringify(item)).join(", ").slice(0, 200)}`;
+    return `it is none of ${shape.enum
+      .map((item) => JSON.stringify(item))
+      .join(", ")
+      .slice(0, 200)}`;
   }
-  const size = typeof value === "number" ? value : typeof value === "string" ? [...value].length : Array.isArray(value) ? value.length : null;
+  const size =
+    typeof value === "number"
+      ? value
+      : typeof value === "string"
+        ? [...value].length
+        : Array.isArray(value)
+          ? value.length
+          : null;
   if (size !== null && shape.min !== undefined && size < shape.min) return `it is below ${shape.min}`;
   if (size !== null && shape.max !== undefined && size > shape.max) return `it is above ${shape.max}`;
   if (typeof value === "string" && shape.pattern !== undefined) {
@@ -257,4 +288,3 @@ function hasType(value: Json, type: FieldType): boolean {
       return typeof value === "object" && value !== null && !Array.isArray(value);
   }
 }
-

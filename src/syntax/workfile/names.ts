@@ -7,6 +7,7 @@ import type { Shape } from "../../expression/shape.ts";
 export class Names implements ReadonlyMap<string, Shape> {
   readonly #parent: Names | null;
   readonly #own = new Map<string, Shape>();
+  #reading = "";
   /** Ids of the list at hand that are not bound yet, for the hint. */
   readonly later: ReadonlySet<string>;
   /** The step whose handlers see this layer. */
@@ -22,6 +23,11 @@ export class Names implements ReadonlyMap<string, Shape> {
     }
   }
 
+  /** Says which step of this layer is being read. */
+  read(name: string): void {
+    this.#reading = name;
+  }
+
   bind(name: string, shape: Shape): void {
     this.#own.set(name, shape);
   }
@@ -31,9 +37,10 @@ export class Names implements ReadonlyMap<string, Shape> {
   }
 
   /** Why a name that is not readable here may have been expected to be; null if there is nothing to say. */
-  whyNot(name: string): "later" | "handler" | null {
+  whyNot(name: string): "later" | "handler" | "itself" | null {
     for (let layer: Names | null = this; layer !== null; layer = layer.#parent) {
       if (layer.handlerOf === name) return "handler";
+      if (layer.#reading === name) return "itself";
       if (layer.later.has(name) && !layer.#own.has(name)) return "later";
     }
     return null;

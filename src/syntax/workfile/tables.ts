@@ -79,15 +79,7 @@ export const APPROVER_KEYS = ["not", "count"] as const;
 export const ACTION_ON_UNKNOWN = ["abort", "fail", "halt", "reconcile"] as const;
 export const AGENT_ON_UNKNOWN = ["abort", "fail", "halt"] as const;
 
-export const MODIFIERS = [
-  "if",
-  "timeout",
-  "retry",
-  "catch",
-  "on_unknown",
-  "reconcile",
-  "cleanup",
-] as const;
+export const MODIFIERS = ["if", "timeout", "retry", "catch", "on_unknown", "reconcile", "cleanup"] as const;
 export type Modifier = (typeof MODIFIERS)[number];
 
 export const SUBJECTS = [

@@ -173,7 +173,9 @@ export class WorkfileReader extends Reader {
     const [only] = parts;
     if (parts.length === 1 && only !== undefined && typeof only !== "string") {
       const found = this.#expression(only.source, node, only.start, path, names);
-      return found === null ? { value: { lit: null }, shape: ANY } : { value: { expr: found.expr }, shape: found.shape };
+      return found === null
+        ? { value: { lit: null }, shape: ANY }
+        : { value: { expr: found.expr }, shape: found.shape };
     }
     let sensitive = false;
     const out: (string | Expr)[] = [];
@@ -192,7 +194,7 @@ export class WorkfileReader extends Reader {
       sensitive ||= holdsSensitive(found.shape);
       out.push(found.expr);
     }
-    return { value: { text: out }, shape: sensitive ? { ...TEXT, sensitive: true } as Shape : TEXT };
+    return { value: { text: out }, shape: sensitive ? ({ ...TEXT, sensitive: true } as Shape) : TEXT };
   }
 
   #expression(
@@ -230,7 +232,13 @@ export class WorkfileReader extends Reader {
       }
       const message = "A setting is read by its name, so that the plan can list it.";
       const [from, to] = this.#offsets(node, start, start + expr.source.length);
-      this.report("workfile.bad_value", { start: from, end: to }, path, message, "Write settings.channel, for example.");
+      this.report(
+        "workfile.bad_value",
+        { start: from, end: to },
+        path,
+        message,
+        "Write settings.channel, for example.",
+      );
     }
   }
 
@@ -262,10 +270,22 @@ export class WorkfileReader extends Reader {
     }
     const why = names.whyNot(word);
     if (why === "later") {
-      return { message: `The step "${word}" comes later: it has no value yet.`, help: "Move it in front of this place." };
+      return {
+        message: `The step "${word}" comes later: it has no value yet.`,
+        help: "Move it in front of this place.",
+      };
+    }
+    if (why === "itself") {
+      return {
+        message: `The step "${word}" has no value while it runs.`,
+        help: "Read what the steps before have given.",
+      };
     }
     if (why === "handler") {
-      return { message: `The step "${word}" has no value in its own handlers.`, help: "Read `error`, or what the steps before have given." };
+      return {
+        message: `The step "${word}" has no value in its own handlers.`,
+        help: "Read `error`, or what the steps before have given.",
+      };
     }
     const holder = this.inner.get(word);
     if (holder !== undefined) {

@@ -1,0 +1,1 @@
+export const layers: { [folder: string]: { may: string[]; types?: string[] } };

@@ -1,0 +1,122 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, describe, expect, test } from "vitest";
+import type { Json } from "../../base/json.ts";
+import type { CallRequest, CallResult } from "../../catalog/connector.ts";
+import { type ActionFunction, defineConnector, failure, unknownOutcome } from "./define-connector.ts";
+import { loadConnectorModule } from "./load-module.ts";
+import { ModuleConnector } from "./module.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "ambit-module-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const signal = new AbortController().signal;
+
+function perform(action: ActionFunction): Promise<CallResult> {
+  const module = defineConnector({ actions: { act: action } });
+  const connector = new ModuleConnector({ name: "store", module, connections: [], resolveSecret: async () => "" });
+  const request = { action: { name: "store.act" }, connection: "default", args: { n: 1 }, key: "k", attempt: 2 };
+  return connector.call(request as unknown as CallRequest, signal);
+}
+
+describe("what an action does is what came of it", () => {
+  test("a value, with arguments and context", async () => {
+    expect(await perform((args, { key, attempt }) => ({ ...args, key, attempt }))).toEqual({
+      is: "ok",
+      value: { n: 1, key: "k", attempt: 2 },
+    });
+  });
+
+  test("nothing returned is null", async () => {
+    expect(await perform((() => undefined) as unknown as ActionFunction)).toEqual({ is: "ok", value: null });
+  });
+
+  test("failures of its own, short or registered", async () => {
+    const throwing = (error: Error) => perform(() => Promise.reject(error));
+    expect(await throwing(failure("out_of_stock", "none", { details: { left: 0 } }))).toEqual({
+      is: "failed",
+      code: "store.out_of_stock",
+      message: "none",
+      details: { left: 0 },
+    });
+    expect(await throwing(failure("rate_limited", "slow", { retryAfter: 500 }))).toMatchObject({
+      code: "action.rate_limited",
+      retryAfter: 500,
+    });
+    expect(await throwing(unknownOutcome("unsure", "no answer"))).toMatchObject({
+      is: "ambiguous",
+      code: "store.unsure",
+    });
+  });
+
+  test("anything else thrown is action.failed, without a stack", async () => {
+    const result = await perform(() => {
+      throw new TypeError("x is undefined");
+    });
+    expect(result).toEqual({ is: "failed", code: "action.failed", message: "x is undefined" });
+    expect(await perform(() => Promise.reject("plain"))).toMatchObject({ code: "action.failed", message: "plain" });
+  });
+
+  test.each([
+    ["a function", () => () => 1],
+    ["a number that is none", () => Number.NaN],
+    ["an object of a class", () => new Date(0)],
+    [
+      "a circle",
+      () => {
+        const a: { [key: string]: unknown } = {};
+        a["a"] = a;
+        return a;
+      },
+    ],
+  ])("%s cannot be read", async (_name, make) => {
+    expect((await perform(make as unknown as () => Json)).is).toBe("unreadable");
+  });
+});
+
+describe("loading", () => {
+  const load = (name: string, text: string) => {
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return loadConnectorModule(pathToFileURL(file).href);
+  };
+  // A module of an author brings its own copy of the package: the brand is all they have in common.
+  const define = 'const D = Symbol.for("ambit.connector"); const define = (d) => ({ ...d, [D]: true });\n';
+
+  test("finds the default export, one called connector, or the only one", async () => {
+    expect((await load("a.mjs", `${define}export default define({ actions: {} });`)).ok).toBe(true);
+    expect(
+      (
+        await load(
+          "b.mjs",
+          `${define}export const connector = define({ actions: {} }); export const x = define({ actions: {} });`,
+        )
+      ).ok,
+    ).toBe(true);
+    expect((await load("c.mjs", `${define}export const mine = define({ actions: {} });`)).ok).toBe(true);
+  });
+
+  test.each([
+    ["none", "export const a = 1;", /nothing made by defineConnector/],
+    ["several", `${define}export const a = define({}), b = define({});`, /several/],
+    ["broken", "export default {", /cannot be loaded/],
+    ["throwing", 'throw new Error("at the top")', /at the top/],
+  ])("says why not: %s", async (name, text, message) => {
+    const loaded = await load(`${name}.mjs`, text);
+    expect(!loaded.ok && loaded.message).toMatch(message);
+  });
+
+  test("a definition with something else than functions is refused where it is made", () => {
+    expect(() => defineConnector({ actions: { a: 1 as unknown as ActionFunction } })).toThrow(TypeError);
+  });
+
+  test("a module that refuses to connect refuses the run", async () => {
+    const module = defineConnector({ actions: {}, connect: () => Promise.reject(new Error("no licence")) });
+    const connector = new ModuleConnector({ name: "store", module, connections: [], resolveSecret: async () => "" });
+    await expect(connector.connect(signal)).rejects.toMatchObject({
+      code: "catalog.unavailable",
+      message: expect.stringContaining("no licence"),
+    });
+  });
+});

@@ -1,0 +1,289 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { systemClock } from "../../src/base/clock.ts";
+import type { CallResult } from "../../src/catalog/connector.ts";
+import { toolDefinitionPin } from "../../src/catalog/tool-definition.ts";
+import { Refusal } from "../../src/errors/fault.ts";
+import { McpConnector, type McpOptions, negotiationFor } from "../../src/host/connectors/mcp.ts";
+import { isProcessAlive } from "../../src/host/stores/process-identity.ts";
+import { never, requestOf } from "./connector.ts";
+
+const liar = fileURLToPath(new URL("./servers/liar.mjs", import.meta.url));
+const honest = fileURLToPath(new URL("./servers/honest.mjs", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "ambit-lies-"));
+const open: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function connectorTo(args: string[], more: Partial<McpOptions> = {}): McpConnector {
+  const connector = new McpConnector({
+    name: "demo",
+    server: { kind: "stdio", command: "node", args, cwd: fileURLToPath(new URL(".", import.meta.url)) },
+    env: {},
+    headers: {},
+    actions: [{ name: "look" }],
+    connections: [],
+    resolveSecret: async () => "",
+    pinOf: toolDefinitionPin,
+    clock: systemClock,
+    ...more,
+  });
+  open.push(() => connector.close());
+  return connector;
+}
+
+async function refusal(connecting: Promise<unknown>): Promise<Refusal> {
+  const error: unknown = await connecting.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(Refusal);
+  return error as Refusal;
+}
+
+async function look(mode: string, times = 1): Promise<CallResult> {
+  const connector = connectorTo([liar, mode]);
+  await connector.connect(never());
+  let result: CallResult | undefined;
+  for (let i = 0; i < times; i++) result = await connector.call(requestOf("demo.look"), never());
+  if (!result) throw new Error("no call");
+  return result;
+}
+
+describe("a server that lies", () => {
+  test("HO-08 (a): one that offers nothing connects, and its offer says so", async () => {
+    expect(await connectorTo([liar, "empty"]).connect(never())).toEqual({ actions: {} });
+  });
+
+  test("HO-08 (b): one that cannot be started, ends at once or does not answer refuses the connection", async () => {
+    const absent = connectorTo([], { server: { kind: "stdio", command: "/no/such/program", args: [], cwd: "/" } });
+    const refused = await refusal(absent.connect(never()));
+    expect(refused.code).toBe("catalog.unavailable");
+    expect(refused.message).toContain("demo");
+    const dead = await refusal(connectorTo([liar, "dead"]).connect(never()));
+    expect(dead.code).toBe("catalog.unavailable");
+    const mute = connectorTo([liar, "mute"], { connectDeadline: 300 });
+    expect((await refusal(mute.connect(never()))).message).toMatch(/did not answer within 0\.3 s/);
+    expect(mute.processes()).toEqual([]);
+  });
+
+  test("HO-08 (c): a tool that disappears fails its call with action.unavailable", async () => {
+    expect(await look("dropping", 1)).toEqual({ is: "ok", value: { text: "found" } });
+    expect(await look("dropping", 2)).toMatchObject({ is: "failed", code: "action.unavailable" });
+  });
+
+  test("a definition that has changed after a restart is not called", async () => {
+    const marker = join(folder, "marker");
+    const connector = connectorTo([liar, "changing", marker]);
+    await connector.connect(never());
+    expect(await connector.call(requestOf("demo.look"), never())).toMatchObject({ is: "ambiguous" });
+    const again = await connector.call(requestOf("demo.look"), never());
+    expect(again).toMatchObject({ is: "failed", code: "action.unavailable" });
+    expect(again.is === "failed" && again.message).toMatch(/changed/);
+    expect(readFileSync(marker, "utf8")).toBe("started\nstarted\n");
+  });
+
+  test.each(["broken-frame", "broken-shape", "odd-answer"])(
+    "%s: what cannot be read is unreadable, at once",
+    async (mode) => {
+      expect((await look(mode)).is).toBe("unreadable");
+    },
+  );
+
+  test.each(["exits", "cut"])("%s: an end in the middle of a call leaves its outcome unknown", async (mode) => {
+    expect(await look(mode)).toMatchObject({ is: "ambiguous", code: "connection_lost" });
+  });
+
+  test("words on its standard output do not disturb", async () => {
+    expect(await look("noisy")).toEqual({ is: "ok", value: { text: "found" } });
+  });
+
+  test("isError is a failure with at most 4 KiB of its text", async () => {
+    const result = await look("long-error");
+    expect(result).toMatchObject({ is: "failed", code: "action.failed" });
+    const message = result.is === "failed" ? result.message : "";
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4_096);
+    expect(message.startsWith("ää")).toBe(true);
+    expect(message).not.toContain("\ufffd");
+  });
+
+  test("an error of the protocol is a failure", async () => {
+    expect(await look("error")).toMatchObject({ is: "failed", code: "action.failed" });
+  });
+
+  test("one that never answers is left at our signal", async () => {
+    const connector = connectorTo([liar, "silent"]);
+    await connector.connect(never());
+    const stop = new AbortController();
+    const calling = connector.call(requestOf("demo.look"), stop.signal);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    stop.abort();
+    expect(await calling).toMatchObject({ is: "ambiguous" });
+  });
+
+  test("what it prints on its standard error is handed on up to a bound", async () => {
+    const lines: string[] = [];
+    const connector = connectorTo([liar, "flood"], { say: (line) => lines.push(line) });
+    await connector.connect(never());
+    await connector.call(requestOf("demo.look"), never());
+    await connector.close();
+    expect(lines.length).toBeGreaterThan(10);
+    expect(lines.length).toBeLessThanOrEqual(1_000);
+    expect(lines[0]).toMatch(/^\[demo\] line 0/);
+  });
+});
+
+describe("DU-11: the processes of a connector", () => {
+  test("are listed with their start time while they live, and end with it", async () => {
+    const connector = connectorTo([honest], { actions: [{ name: "echo" }, { name: "die" }] });
+    expect(connector.processes()).toEqual([]);
+    await connector.connect(never());
+    const [child] = connector.processes();
+    expect(child?.pid).toBeGreaterThan(0);
+    expect(isProcessAlive(child?.pid ?? 0, child?.startTime ?? "")).toBe(true);
+    await connector.close();
+    expect(isProcessAlive(child?.pid ?? 0, child?.startTime ?? "")).toBe(false);
+    expect(connector.processes()).toEqual([]);
+  });
+
+  test("one that ignores the end of its input and SIGTERM is killed", async () => {
+    const connector = connectorTo([liar, "stubborn"]);
+    await connector.connect(never());
+    const [child] = connector.processes();
+    await connector.close();
+    expect(isProcessAlive(child?.pid ?? 0, child?.startTime ?? "")).toBe(false);
+  });
+
+  test("after an end in the middle of a call the next call starts it again, once", async () => {
+    const connector = connectorTo([honest], { actions: [{ name: "echo" }, { name: "die" }] });
+    await connector.connect(never());
+    const [before] = connector.processes();
+    expect(await connector.call(requestOf("demo.die"), never())).toMatchObject({ is: "ambiguous" });
+    expect(await connector.call(requestOf("demo.echo", { text: "a" }), never())).toMatchObject({ is: "ok" });
+    expect(connector.processes()).toHaveLength(1);
+    expect(connector.processes()[0]?.pid).not.toBe(before?.pid);
+  });
+});
+
+describe("what a server is given and gives", () => {
+  test("only safe variables of ours, and its own", async () => {
+    process.env["AMBIT_TEST_SECRET"] = "do not hand on";
+    const connector = connectorTo([honest], { actions: [{ name: "environment" }], env: { OWN: "1" } });
+    await connector.connect(never());
+    const result = await connector.call(requestOf("demo.environment"), never());
+    delete process.env["AMBIT_TEST_SECRET"];
+    const names = result.is === "ok" ? String((result.value as { text: string }).text).split(" ") : [];
+    expect(names).toContain("OWN");
+    expect(names).toContain("PATH");
+    expect(names).not.toContain("AMBIT_TEST_SECRET");
+  });
+
+  test("the shapes of results: texts joined, other content as it came, another name for the tool", async () => {
+    const connector = connectorTo([honest], { actions: [{ name: "two_words", tool: "words" }, { name: "picture" }] });
+    const offer = await connector.connect(never());
+    expect(offer.actions["demo.two_words"]?.pin).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(await connector.call(requestOf("demo.two_words"), never())).toEqual({
+      is: "ok",
+      value: { text: "one\ntwo" },
+    });
+    expect(await connector.call(requestOf("demo.picture"), never())).toMatchObject({
+      is: "ok",
+      value: { content: [{ type: "image", data: "aGk=" }] },
+    });
+  });
+
+  test("a version of the manifest decides the handshake", () => {
+    expect(negotiationFor(undefined)).toBe("legacy");
+    expect(negotiationFor("2025-06-18")).toBe("legacy");
+    expect(negotiationFor("2026-07-28")).toEqual({ pin: "2026-07-28" });
+    expect(negotiationFor("latest")).toBe("legacy");
+  });
+});
+
+describe("a server over HTTP that lies", () => {
+  type Answer = (id: unknown, response: ServerResponse) => void;
+
+  async function serve(answer: Answer): Promise<McpConnector> {
+    const server = createServer(async (request: IncomingMessage, response: ServerResponse) => {
+      if (request.method !== "POST") {
+        response.writeHead(405).end();
+        return;
+      }
+      let body = "";
+      for await (const chunk of request) body += String(chunk);
+      const { id, method } = JSON.parse(body) as { id?: unknown; method: string };
+      const json = (value: unknown): void => {
+        response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
+      };
+      if (id === undefined) response.writeHead(202).end();
+      else if (method === "initialize") {
+        const result = {
+          protocolVersion: "2025-06-18",
+          capabilities: { tools: {} },
+          serverInfo: { name: "x", version: "1" },
+        };
+        json({ jsonrpc: "2.0", id, result });
+      } else if (method === "tools/list") {
+        json({ jsonrpc: "2.0", id, result: { tools: [{ name: "look", inputSchema: { type: "object" } }] } });
+      } else answer(id, response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    open.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+    return connectorTo([], { server: { kind: "http", url } });
+  }
+
+  const cases: [string, Answer, Partial<CallResult> & { code?: string }][] = [
+    [
+      "no JSON",
+      (_id, r) => r.writeHead(200, { "content-type": "application/json" }).end("{not json"),
+      { is: "unreadable" },
+    ],
+    [
+      "another content",
+      (_id, r) => r.writeHead(200, { "content-type": "text/html" }).end("<p>hi"),
+      { is: "unreadable" },
+    ],
+    [
+      "a stream that ends early",
+      (_id, r) => r.writeHead(200, { "content-type": "text/event-stream" }).end(": hi\n\n"),
+      { is: "ambiguous", code: "connection_lost" },
+    ],
+    [
+      "a stream of garbage",
+      (_id, r) => r.writeHead(200, { "content-type": "text/event-stream" }).end("data: {oops\n\n"),
+      { is: "unreadable" },
+    ],
+    ["a cut connection", (_id, r) => r.socket?.destroy(), { is: "ambiguous", code: "connection_lost" }],
+    ["401", (_id, r) => r.writeHead(401).end(), { is: "failed", code: "action.auth" }],
+    ["429", (_id, r) => r.writeHead(429).end(), { is: "failed", code: "action.rate_limited" }],
+    ["503", (_id, r) => r.writeHead(503).end(), { is: "failed", code: "action.unavailable" }],
+    ["502", (_id, r) => r.writeHead(502).end(), { is: "ambiguous", code: "connection_lost" }],
+    [
+      "a redirect to another host",
+      (_id, r) => r.writeHead(307, { location: "http://example.org/" }).end(),
+      { is: "failed" },
+    ],
+  ];
+  test.each(cases)("%s", async (_name, answer, expected) => {
+    const connector = await serve(answer);
+    await connector.connect(never());
+    expect(await connector.call(requestOf("demo.look"), never())).toMatchObject(expected);
+  });
+
+  test("one that is not there refuses the connection", async () => {
+    const connector = connectorTo([], { server: { kind: "http", url: "http://127.0.0.1:1/mcp" } });
+    expect((await refusal(connector.connect(never()))).code).toBe("catalog.unavailable");
+  });
+});

@@ -1,0 +1,78 @@
+// The whole gate: `npm test`. Runs each stage, keeps going after a failed one, and ends with a plain line
+// `N passed, N failed` over all of them.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+const scratch = mkdtempSync(join(tmpdir(), "ambit-gate-"));
+const report = join(scratch, "vitest.json");
+const bin = (name) => join(root, "node_modules", ".bin", name);
+
+function run(command, args) {
+  return new Promise((done) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, CI: process.env.CI ?? "" },
+    });
+    child.on("error", (error) => {
+      console.error(`${command}: ${error.message}`);
+      done(1);
+    });
+    child.on("exit", (code) => done(code ?? 1));
+  });
+}
+
+/** Stages that pass or fail as one. */
+const checks = [
+  ["types", bin("tsc"), ["-p", "tsconfig.json"]],
+  ["lint", bin("biome"), ["check", "--error-on-warnings", "."]],
+  ["build", bin("tsc"), ["-p", "tsconfig.build.json"]],
+];
+
+let passed = 0;
+let failed = 0;
+const broken = [];
+
+for (const [name, command, args] of checks) {
+  console.log(`\n== ${name}`);
+  if ((await run(command, args)) === 0) passed++;
+  else {
+    failed++;
+    broken.push(name);
+  }
+}
+
+console.log("\n== tests");
+const code = await run(bin("vitest"), ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`]);
+try {
+  const result = JSON.parse(readFileSync(report, "utf8"));
+  passed += result.numPassedTests;
+  failed += result.numFailedTests;
+  // A file that does not load fails without a test of its own.
+  const unloaded = result.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
+  failed += unloaded.length;
+  for (const file of result.testResults) if (file.status === "failed") broken.push(file.name.replace(`${root}/`, ""));
+  if (code !== 0 && result.numFailedTests + unloaded.length === 0) {
+    failed++;
+    broken.push("vitest");
+  }
+} catch {
+  failed++;
+  broken.push("vitest (no report)");
+}
+
+console.log("\n== guards");
+const guards = await run(process.execPath, [join(root, "test/mutation/break-guards.mjs")]);
+if (guards === 0) passed++;
+else {
+  failed++;
+  broken.push("guards");
+}
+
+rmSync(scratch, { recursive: true, force: true });
+if (broken.length > 0) console.log(`\nbroken: ${broken.join(", ")}`);
+console.log(`\n${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
