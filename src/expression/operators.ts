@@ -14,7 +14,7 @@ export function number(value: number, work: Work): number {
         "keep such numbers as texts",
       );
     }
-    return value;
+    return value === 0 ? 0 : value;
   }
   if (!Number.isFinite(value)) work.fail("The result is no finite number.");
   return value;

@@ -127,6 +127,14 @@ describe("the rows of runs show", () => {
     expect(rows[2]?.code).toBe("flow.timeout");
   });
 
+  test("what comes after a stop changes nothing for the step, and is marked", () => {
+    const history = new History()
+      .accepted()
+      .add("stop.decided", "a", { cause: "timeout", limit: 100 })
+      .call("a", 1, { late: true });
+    expect(rowsOf([actionStep("a")], history, "failed")[0]).toMatchObject({ status: "timed_out", late: true });
+  });
+
   test("a question that stands is suspended, under way or given up as the run is", () => {
     const history = new History().accepted().add("ask.opened", "q", {
       for: "ask",

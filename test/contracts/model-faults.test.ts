@@ -353,6 +353,21 @@ describe("API keys (I4)", () => {
     },
   );
 
+  it("does not wait for a key when the signal fires", async () => {
+    const stop = new AbortController();
+    const asked = make("anthropic", { apiKey: () => new Promise(() => {}) }).turn(request(), stop.signal);
+    stop.abort();
+    expect(await asked).toMatchObject({ is: "failed" });
+    expect(clock.waiting()).toEqual([]);
+  });
+
+  it("says of a refused key that it was refused, in words that are not the service's", async () => {
+    server.answer({ status: 401, pieces: [{ error: { message: "Incorrect key: sk-ca***c2" } }] });
+    const outcome = await make("openai").turn(request(), never());
+    expect(outcome).toMatchObject({ message: expect.stringContaining("API key"), details: { status: 401 } });
+    expect(JSON.stringify(outcome)).not.toContain("sk-ca");
+  });
+
   it("goes where the deployment says, whatever the environment says", async () => {
     const before = process.env["ANTHROPIC_BASE_URL"];
     process.env["ANTHROPIC_BASE_URL"] = "http://127.0.0.1:1";

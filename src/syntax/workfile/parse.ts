@@ -95,8 +95,13 @@ function afterwards(names: Names, steps: readonly { id?: string }[]): Names {
 
 function readVersion(r: WorkfileReader, node: TreeNode | undefined): void {
   if (node === undefined) return;
-  const version = r.text(node, "workfile", "the version of the format");
-  if (version !== null && version !== "1") {
+  const help = 'Write workfile: "1".';
+  if (node.kind !== "scalar" || typeof node.value !== "string") {
+    r.wrong(node, "workfile", "the version of the format", "a text", help);
+    return;
+  }
+  const version = node.value;
+  if (version !== "1") {
     r.report(
       "workfile.bad_value",
       node,

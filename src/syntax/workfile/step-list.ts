@@ -50,9 +50,11 @@ export function readStepList(
     const entry = stepEntry(r, item, itemPath(path, i));
     if (entry === null) continue;
     const at = keyPath(itemPath(path, i), entry.key);
-    checkId(r, entry, at, taken);
+    const bindable = checkId(r, entry, at, taken);
+    names.read(entry.key);
     const read = readStep(r, entry, at, names);
-    names.bind(entry.key, read?.shape ?? ANY);
+    names.read("");
+    if (bindable) names.bind(entry.key, read?.shape ?? ANY);
     last = read?.shape ?? ANY;
     if (read !== null) steps.push(read.step);
   }
@@ -84,8 +86,8 @@ export function isSubjectKey(key: string): boolean {
   return SUBJECT_KEYS.has(key) || key.includes(".");
 }
 
-/** Grammar, uniqueness and reserved names of an id; `taken` gets it. */
-export function checkId(r: WorkfileReader, entry: MapEntry, path: string, taken: Map<string, MapEntry>): void {
+/** Grammar, uniqueness and reserved names of an id; `taken` gets it. Whether it can be bound at all. */
+export function checkId(r: WorkfileReader, entry: MapEntry, path: string, taken: Map<string, MapEntry>): boolean {
   const at = { start: entry.keyStart, end: entry.keyEnd };
   const { key } = entry;
   const before = taken.get(key);
@@ -99,10 +101,10 @@ export function checkId(r: WorkfileReader, entry: MapEntry, path: string, taken:
       message,
       `The first one is in line ${line}. Call one of them differently.`,
     );
-    return;
+    return true;
   }
   taken.set(key, entry);
-  checkName(r, key, at, path, "a step");
+  return checkName(r, key, at, path, "a step");
 }
 
 /** Whether a name can be bound: grammar, length, not reserved. */
