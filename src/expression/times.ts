@@ -127,7 +127,6 @@ export interface Calendar {
 }
 
 const FIXED = /^([+-]?)(\d{2}):(\d{2})$/;
-const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/;
 const MAX_FORMATS = 64;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
@@ -135,7 +134,6 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 function formatOf(zone: string): Intl.DateTimeFormat | null {
   const known = formats.get(zone);
   if (known !== undefined) return known;
-  if (zone.length > 64 || !ZONE_NAME.test(zone)) return null;
   try {
     const made = new Intl.DateTimeFormat("en-US-u-ca-iso8601-nu-latn", {
       timeZone: zone,

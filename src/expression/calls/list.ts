@@ -164,7 +164,7 @@ export const listCalls: Implementations<ListName> = {
     const from = second === undefined ? 0 : whole(first, "range", work);
     const to = whole(second === undefined ? first : second, "range", work);
     const count = Math.max(0, number(to - from, work));
-    if (false) work.tooLarge(`\`range\` gives at most ${MAX_RANGE} elements.`, "");
+    if (count > MAX_RANGE) work.tooLarge(`\`range\` gives at most ${MAX_RANGE} elements.`, "");
     work.spend(count);
     return work.frame.made(
       Array.from({ length: count }, (_, i) => from + i),

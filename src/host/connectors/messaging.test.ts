@@ -85,7 +85,9 @@ describe("to a webhook", () => {
   });
 
   test("one that is not there, and one that is no URL", async () => {
-    const gone = await to("http://127.0.0.1:1/secret-token-path").call(request, signal);
+    const { url } = await hook(200);
+    for (const close of closing.splice(0)) await close();
+    const gone = await to(url).call(request, signal);
     expect(gone).toMatchObject({ is: "failed", code: "action.unavailable" });
     expect(JSON.stringify(gone)).not.toContain("secret-token-path");
     await expect(to("file:///etc/passwd").connect(signal)).rejects.toMatchObject({ code: "catalog.unavailable" });
