@@ -22,6 +22,11 @@ export interface AdmissionInput {
   /** What a model's adapter says of a configuration: its tool protocol and the settings that affect behaviour. */
   describeAgent: (config: AgentConfig) => { protocol: string; settings: JsonObject };
   settings: Json;
+  notify: { action: string; with: JsonObject } | null;
+  /** Secret references by connector, in words (`env CRM_TOKEN`). */
+  secrets: { [connector: string]: string[] };
+  /** Connectors whose configured limits this executor would have to keep. */
+  limited: ReadonlySet<string>;
   policy: PolicyConfig;
   limits: RunLimits;
   /** Capabilities that this executor has and the deployment has not taken away. */

@@ -9,13 +9,13 @@ import { allSteps, type Plan } from "../plan/plan.ts";
 import type { Admission, AdmissionInput } from "./admission.ts";
 import type { AdmissionReport, AdmittedPlan, Definition, RunLimits } from "./admitted-plan.ts";
 import { proveBounds } from "./bounds.ts";
-import { resolveActions } from "./rules/actions.ts";
+import { notifies, resolveActions } from "./rules/actions.ts";
 import { resolveAgents } from "./rules/agents.ts";
 import { checkApprovals, covers } from "./rules/approvals.ts";
 import { checkCapabilities, requiredCapabilities } from "./rules/capabilities.ts";
 import { checkCeiling } from "./rules/ceiling.ts";
 import { checkSettings, settingAt } from "./rules/settings.ts";
-import { checkTools } from "./rules/tools.ts";
+import { checkTools, hintUnkeyedWrites } from "./rules/tools.ts";
 
 export type AdmissionResult = {
   /** Null if refused. */
@@ -36,6 +36,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
   resolveActions(admission);
   resolveAgents(admission);
   checkTools(admission);
+  hintUnkeyedWrites(admission);
   checkApprovals(admission);
   checkSettings(admission);
   const proved = proveBounds(
@@ -55,6 +56,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
     policy: input.policy,
     limits: admission.limits,
     settings: pinnedSettings(input.settings, input.plan),
+    notify: input.notify !== null && notifies(input.plan) ? input.notify : null,
     flags: [`zone-data:${process.versions["tz"] ?? "none"}`],
   };
   return { admitted: brand(definition, report), report, diagnostics };
@@ -149,7 +151,7 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
     capabilities: requiredCapabilities(input.plan),
     agents: agentRows,
     tools,
-    secrets: [],
+    secrets: [...new Set(tools.flatMap((tool) => input.secrets[tool.connector] ?? []))].sort(),
     approvals: tools.map((tool) => tool.action).filter((name) => covers(input.policy.approve, name)),
     settings,
     bounds,

@@ -69,6 +69,8 @@ export interface Definition {
   policy: PolicyConfig;
   limits: RunLimits;
   settings: Json;
+  /** Where wf.notify also goes; its text is added to `with` as `text`. */
+  notify: { action: string; with: JsonObject } | null;
   flags: string[];
 }
 

@@ -256,8 +256,7 @@ describe("deployment.invalid, at its place", () => {
 });
 
 describe("mcpServers as people paste them", () => {
-  const server =
-    '{ "command": "npx", "args": ["-y", "x", "${ROOT}/y", "${NONE:-z}"], "env": { "TOKEN": "${TOKEN}", "MODE": "fast" } }';
+  const server = `{ "command": "npx", "args": ["-y", "x", "\${ROOT}/y", "\${NONE:-z}"], "env": { "TOKEN": "\${TOKEN}", "MODE": "fast" } }`;
 
   test.each([
     ["in ambit.yaml", `mcpServers: { crm: ${server} }`, null],
@@ -280,7 +279,7 @@ describe("mcpServers as people paste them", () => {
 
   test("a remote one keeps its header as a reference", async () => {
     const { deployment } = await load(
-      'mcpServers: { crm: { type: http, url: "https://x.example/mcp", headers: { Authorization: "Bearer ${T}" } } }',
+      `mcpServers: { crm: { type: http, url: "https://x.example/mcp", headers: { Authorization: "Bearer \${T}" } } }`,
     );
     expect(deployment.connectors["crm"]?.how).toEqual({
       kind: "mcp-http",
@@ -305,7 +304,7 @@ describe("mcpServers as people paste them", () => {
     ).toContain("deployment.invalid connectors.crm");
     const off = await load("mcpServers: { crm: { command: a, disabled: true } }");
     expect(off.deployment.connectors["crm"]).toBeUndefined();
-    const { diagnostics } = await load('mcpServers: { crm: { command: a, args: ["${GONE}"] } }');
+    const { diagnostics } = await load(`mcpServers: { crm: { command: a, args: ["\${GONE}"] } }`);
     expect(diagnostics).toMatchObject([{ code: "deployment.missing_secret", severity: "warning" }]);
   });
 });

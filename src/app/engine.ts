@@ -7,31 +7,34 @@ import { agentRunner } from "../agent/loop.ts";
 import type { ModelPort } from "../agent/model.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Ids, systemIds } from "../base/ids.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { hasErrors } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
-import { ownOwner } from "../host/stores/process-identity.ts";
+import { isAlive, ownOwner } from "../host/stores/process-identity.ts";
 import { Cursor, type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { readExport } from "../journal/export.ts";
 import { toResult } from "../journal/fold.ts";
-import type { Journal, Owner } from "../journal/journal.ts";
+import type { Journal, Owner, RunHead } from "../journal/journal.ts";
 import type { RunResult } from "../journal/result.ts";
 import type { Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
 import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
+import { SourceText } from "../text/tree.ts";
+import { parseYaml } from "../text/yaml.ts";
 import { closeAll, connectAll } from "./connectors.ts";
+import { secretsOf } from "./deployment/secrets-of.ts";
 import type { Environment } from "./deployment/section.ts";
-import { findDeployment, type LoadedDeployment, loadDeployment } from "./deployment.ts";
+import { findDeployment, type LoadedDeployment, loadDeployment, readDeployment } from "./deployment.ts";
 import { endProcesses } from "./end-processes.ts";
 import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
-import { openRun, originOf, resolveOrigin } from "./open-run.ts";
+import { type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
 import { Refused } from "./refused.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
@@ -43,8 +46,8 @@ export const OFFERED_CAPABILITIES = ["wf.agent-execution"];
 export interface EngineOptions {
   /** Working folder: where relative paths start and the store is looked for. Default: the process's. */
   cwd?: string;
-  /** Path of an `ambit.yaml`; default: found upwards from the workflow. */
-  config?: string;
+  /** Path of an `ambit.yaml`, or its content; default: found upwards from the workflow. */
+  deployment?: string | JsonObject;
   /** Path of the store, or `memory`. */
   store?: string;
   env?: Environment;
@@ -126,7 +129,20 @@ export class Engine {
 
   /** The deployment that applies to a folder. Throws `Refused` (exit 4) with its findings. */
   async deployment(folder: string): Promise<LoadedDeployment> {
-    return this.#load(findDeployment([folder, this.cwd], this.#options.config));
+    const { deployment } = this.#options;
+    if (typeof deployment === "object") return this.#read(deployment);
+    return this.#load(
+      findDeployment([folder, this.cwd], deployment === undefined ? undefined : resolve(this.cwd, deployment)),
+    );
+  }
+
+  async #read(content: JsonObject): Promise<LoadedDeployment> {
+    const source = new SourceText("deployment", JSON.stringify(content));
+    const { root, diagnostics } = parseYaml(source);
+    if (root === null) throw Refused.by(diagnostics);
+    const read = await readDeployment(source, root, { file: null, folder: this.cwd }, this.#env);
+    if (read.deployment === null) throw Refused.by(read.diagnostics);
+    return read.deployment;
   }
 
   async #load(path: string | null): Promise<LoadedDeployment> {
@@ -149,6 +165,10 @@ export class Engine {
       chosenAgents: this.#options.agents ?? {},
       describeAgent: (config) => shop.describe(config),
       settings: deployment.settings,
+      notify:
+        deployment.notify === null ? null : { action: deployment.notify.action, with: asMap(deployment.notify.with) },
+      secrets: secretsOf(deployment),
+      limited: new Set(Object.keys(deployment.connectorLimits)),
       policy: deployment.policy,
       limits: deadline === undefined ? limits : { ...limits, deadline: Math.min(deadline, limits.deadline) },
       capabilities: new Set(OFFERED_CAPABILITIES.filter((name) => !deployment.deniedCapabilities.includes(name))),
@@ -206,31 +226,53 @@ export class Engine {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
-      if (head.status !== "running" && head.status !== "suspended") return await this.#endedRun(journal, head.run);
-      const { lease, processes } = await journal.acquire(head.run, this.#owner);
-      const opened = await openRun(pagesOfRun(journal, head.run), options.inputs ?? {});
+      if (isOver(head)) return await this.#endedRun(journal, head.run);
+      return await this.#takeOver(journal, head.run, options, true);
+    } catch (error) {
+      throw refusedBy(error);
+    }
+  }
+
+  /** Takes a run whose owner is gone. Without `goOn` it is only ended: nothing is connected or dispatched. */
+  async #takeOver(
+    journal: Journal,
+    run: string,
+    options: { inputs?: JsonObject; signal?: AbortSignal },
+    goOn: boolean,
+  ): Promise<EngineRun> {
+    const { lease, processes } = await journal.acquire(run, this.#owner);
+    try {
+      const opened = await openRun(pagesOfRun(journal, run), options.inputs ?? {});
       await endProcesses(processes, this.#clock);
-      const origin = opened.origin === null ? null : resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE);
-      const config =
-        this.#options.config === undefined ? (origin?.config ?? null) : resolve(this.cwd, this.#options.config);
-      const deployment = origin === null ? await this.deployment(this.cwd) : await this.#load(config);
-      const models = await this.#models(opened.admitted, deployment);
-      const connectors = await this.#connect(opened.admitted, deployment, options.signal);
+      const { admitted } = opened;
+      const deployment = goOn ? await this.#deploymentOf(opened) : null;
+      const models = deployment === null ? new Map<string, ModelPort>() : await this.#models(admitted, deployment);
+      const connectors =
+        deployment === null ? new Map<string, Connector>() : await this.#connect(admitted, deployment, options.signal);
       const feed = new Feed();
       for (const record of opened.first) feed.push(record);
-      const env = this.#environment(journal, connectors, models, feed);
+      let resumes = 0;
       const history = {
         next: async (): Promise<RunRecord | null> => {
           const record = await opened.cursor.next();
           if (record !== null) feed.push(record);
+          if (record?.kind === "run.resumed") resumes++;
           return record;
         },
       };
-      const active = resumeRun(opened.admitted, opened.roots, env, lease, history, head.records);
+      const env = this.#environment(journal, connectors, models, feed);
+      const active = resumeRun(admitted, opened.roots, env, lease, history, () => resumes + 1);
       return this.#handle(active, connectors, journal, feed, options.signal);
     } catch (error) {
-      throw refusedBy(error);
+      await journal.release(lease).catch(() => {});
+      throw error;
     }
+  }
+
+  /** The deployment that a run was started with, as it is now. */
+  async #deploymentOf(opened: OpenedRun): Promise<LoadedDeployment> {
+    if (opened.origin === null || this.#options.deployment !== undefined) return this.deployment(this.cwd);
+    return this.#load(resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE).config);
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
@@ -245,12 +287,18 @@ export class Engine {
     }
   }
 
-  /** Asks the owner of a run to cancel it; takes a run without one and ends it. */
-  async cancel(run: string, by: string, force: boolean): Promise<"asked" | "over"> {
+  /** Asks the owner of a run to cancel it; one whose owner is gone is taken over and ended here. */
+  async cancel(run: string, by: string, force: boolean): Promise<"asked" | "cancelled" | "over"> {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
-      if (head.status !== "running" && head.status !== "suspended") return "over";
+      if (isOver(head)) return "over";
+      if (head.owner === null || isAlive(head.owner) === false) {
+        const active = await this.#takeOver(journal, head.run, {}, false);
+        active.cancel(by);
+        await active.result();
+        return "cancelled";
+      }
       await journal.post({ run: head.run, verb: "cancel", by, body: force ? { force: true } : {} });
       return "asked";
     } catch (error) {
@@ -284,9 +332,11 @@ export class Engine {
 
   /** For commands that only read the store: a deployment that is broken or missing does not stop them. */
   async #deploymentOrNull(): Promise<LoadedDeployment | null> {
-    const path = findDeployment([this.cwd], this.#options.config);
-    if (path === null) return null;
-    return (await loadDeployment(path, this.#env)).deployment;
+    try {
+      return await this.deployment(this.cwd);
+    } catch {
+      return null;
+    }
   }
 
   async #pages(run: string): Promise<Pages> {
@@ -400,6 +450,10 @@ export class Engine {
   }
 }
 
+function isOver(head: RunHead): boolean {
+  return head.status !== "running" && head.status !== "suspended";
+}
+
 /** Reads the records of an exported file. */
 export function readRunFile(text: string): RunRecord[] {
   try {
@@ -411,6 +465,10 @@ export function readRunFile(text: string): RunRecord[] {
 
 function refusedBy(error: unknown): unknown {
   return error instanceof Refusal ? Refused.from(error) : error;
+}
+
+function asMap(value: Json): JsonObject {
+  return isObject(value) ? (value as JsonObject) : {};
 }
 
 function checkRunId(id: string): void {

@@ -35,7 +35,7 @@ export function userName(): string {
 
 export function engineOptions(options: CommonOptions, terminal: Terminal, label: string): EngineOptions {
   return {
-    ...(options.config === undefined ? {} : { config: options.config }),
+    ...(options.config === undefined ? {} : { deployment: options.config }),
     ...(options.store === undefined ? {} : { store: options.store }),
     identity: userName(),
     label,

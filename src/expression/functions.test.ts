@@ -216,6 +216,9 @@ describe("patterns", () => {
     expect(pointed(`'a'.matches('${"a".repeat(1_025)}')`)[0]).toContain("longer than 1 KiB");
     expect(pointed("'a'.matches('a' + 'b')")[0]).toContain("r'^a+$'");
     expect(pointed("'a'.matches('a(')")[0]).toMatch(/^syntax \['a\('\]/);
+    const many = (count: number): string => Array.from({ length: count }, () => "'a'.matches('a{900}')").join("||");
+    expect(pointed(many(10))).toEqual([]);
+    expect(pointed(many(12))[0]).toContain("too large");
     expect(fault("'a'.matches('(?=x)')")).toBeNull();
     expect(pointed("'a'.matches('(?=x)')")[0]).toContain("syntax");
   });

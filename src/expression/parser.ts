@@ -9,7 +9,7 @@
  */
 import { readToken, type Token } from "./lexer.ts";
 import type { ExprProblem } from "./problem.ts";
-import { compilePattern, type Pattern } from "./regex.ts";
+import { compilePattern, MAX_PROGRAM, type Pattern } from "./regex.ts";
 import { type ChainNode, childrenOf, type LoopKind, type Node, type Operator, type SelectNode } from "./tree.ts";
 
 export const MAX_SOURCE_BYTES = 16_384;
@@ -99,6 +99,8 @@ class Parser {
   #token: Token;
   #nesting = 0;
   #loops = 0;
+  /** Instructions that the patterns of this source may still have: many small ones are as dear as a large one. */
+  #program = MAX_PROGRAM;
   /** Variables in scope, innermost last. */
   readonly #variables: { name: string; slot: number }[] = [];
   slots = 0;
@@ -322,7 +324,9 @@ class Parser {
   #pattern(argument: Node | undefined): Pattern | { error: string } | null {
     if (argument?.kind !== "literal" || typeof argument.value !== "string") return null;
     if (Buffer.byteLength(argument.value, "utf8") > MAX_PATTERN_BYTES) return { error: "it is longer than 1 KiB" };
-    return compilePattern(argument.value);
+    const pattern = compilePattern(argument.value, this.#program);
+    if ("size" in pattern) this.#program -= pattern.size;
+    return pattern;
   }
 
   #variable(form: string): { name: string; start: number; end: number } {

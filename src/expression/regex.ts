@@ -15,7 +15,7 @@ export interface Pattern {
 type Engine = typeof import("re2js")["RE2JS"];
 
 /** Beyond it compiling alone takes tens of milliseconds. */
-const MAX_PROGRAM = 10_000;
+export const MAX_PROGRAM = 10_000;
 
 let engine: Engine | null = null;
 
@@ -24,15 +24,17 @@ function load(): Engine {
   return engine;
 }
 
-/** A pattern ready for use, or why it is none (one sentence, without a full stop). */
-export function compilePattern(pattern: string): Pattern | { error: string } {
-  if (estimateProgram(pattern) > MAX_PROGRAM)
-    return { error: "the pattern is too large once its repetitions are written out" };
+/**
+ * A pattern ready for use, or why it is none (one sentence, without a full stop). `most` bounds its program,
+ * for callers that compile several.
+ */
+export function compilePattern(pattern: string, most = MAX_PROGRAM): Pattern | { error: string } {
+  const tooLarge = { error: "the pattern is too large once its repetitions are written out" };
+  if (estimateProgram(pattern) > most) return tooLarge;
   try {
     const compiled = load().compile(pattern);
     const size = compiled.programSize();
-    if (size > MAX_PROGRAM) return { error: "the pattern is too large once its repetitions are written out" };
-    return { size, test: (text) => compiled.test(text) };
+    return size > most ? tooLarge : { size, test: (text) => compiled.test(text) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : "it cannot be read";
     return { error: reason.replace(/^error parsing regexp: /, "") };

@@ -1,5 +1,6 @@
 import { mark, peel, type Val } from "../plan/marked.ts";
-import { kindOf, numberText } from "./values.ts";
+import type { Shape } from "./shape.ts";
+import { type Kind, kindOf, numberText } from "./values.ts";
 
 /**
  * A value standing inside a longer string, as text; its marks stay on it. Texts, numbers and booleans have
@@ -10,12 +11,21 @@ export function insertText(value: Val): { ok: true; text: Val } | { ok: false; m
   if (typeof inner === "string") return { ok: true, text: mark(inner, marks) };
   if (typeof inner === "number") return { ok: true, text: mark(numberText(inner), marks) };
   if (typeof inner === "boolean") return { ok: true, text: mark(String(inner), marks) };
-  const kind = kindOf(inner);
+  return { ok: false, ...refusal(kindOf(inner)) };
+}
+
+/** What `check` can say of an expression inside a longer string: null, a list or a map never stands there. */
+export function insertFault(shape: Shape): { message: string; help: string } | null {
+  if (shape.kind !== "null" && shape.kind !== "list" && shape.kind !== "object") return null;
+  return refusal(shape.kind === "object" ? "map" : shape.kind);
+}
+
+function refusal(kind: Kind): { message: string; help: string } {
   const help =
     kind === "null"
       ? 'say what stands for null: `default(v, "")`, or `json(v)`'
       : kind === "list"
         ? 'write `join(list, ", ")`, or `json(v)`'
         : "write `json(v)`, or name a field of it";
-  return { ok: false, message: `${kind === "null" ? "Null" : `A ${kind}`} cannot stand inside a text.`, help };
+  return { message: `${kind === "null" ? "Null" : `A ${kind}`} cannot stand inside a text.`, help };
 }

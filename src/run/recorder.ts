@@ -31,6 +31,7 @@ export class Recorder {
   readonly #clock: Clock;
   readonly #listener: (record: RunRecord) => void;
   #lease: Lease | null;
+  #also: () => void = () => {};
   #seq = 0;
   #lastAt = 0;
   #trail: TrailEntry[] = [];
@@ -54,6 +55,11 @@ export class Recorder {
 
   get seq(): number {
     return this.#seq;
+  }
+
+  /** Called after each append. */
+  also(work: () => void): void {
+    this.#also = work;
   }
 
   setLease(lease: Lease): void {
@@ -99,6 +105,7 @@ export class Recorder {
     const records = this.make(drafts);
     if (this.#journal !== null && this.#lease !== null) await this.#journal.append(this.#lease, records);
     for (const record of records) this.#listener(record);
+    this.#also();
     return records;
   }
 }

@@ -109,7 +109,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
   const started = first[1];
   invariant(started !== undefined, "a run without a start");
   const roots: Roots = { inputs: options.inputs, trigger: options.trigger, run: options.run, startedAt: started.at };
-  return own(admitted, roots, env, recorder, lease, null, 1);
+  return own(admitted, roots, env, recorder, lease, null, () => 0);
 }
 
 /** Goes on with a run whose lease this process has taken. `history` gives the records after `run.started`. */
@@ -119,7 +119,8 @@ export function resumeRun(
   env: RunEnvironment,
   lease: Lease,
   history: History,
-  resumes: number,
+  /** How many resumes there are with this one, asked once the history has been read. */
+  resumes: () => number,
 ): ActiveRun {
   const recorder = new Recorder({
     run: roots.run,
@@ -139,12 +140,16 @@ function own(
   recorder: Recorder,
   lease: Lease,
   history: History | null,
-  attempt: number,
+  resumes: () => number,
 ): ActiveRun {
+  const list = processList(env, lease);
+  list();
+  recorder.also(list);
   const execution = new Execution(admitted, roots, env.connectors, env.runners, recorder, env.clock, {
     mode: "run",
     history,
     onLive: async (redispatched) => {
+      const attempt = resumes();
       await recorder.append([
         {
           kind: "run.resumed",
@@ -160,7 +165,6 @@ function own(
     if (request.verb === "cancel") execution.cancel(request.by);
     if (request.verb === "cancel" && request.body["force"] === true) execution.abandon(request.by);
   });
-  listProcesses(env, lease);
   const ended = execution.run().then(
     async (body) => {
       mailbox.stop();
@@ -189,11 +193,20 @@ function asRefusal(error: unknown): unknown {
   return error;
 }
 
-/** Keeps the list of stdio servers in the lease, so that a later owner can end them first (DU-11). */
-function listProcesses(env: RunEnvironment, lease: Lease): void {
-  const all = [...env.connectors.values()].flatMap((connector) => connector.processes());
-  // A store that refuses here refuses the next append as well, and that one ends the run.
-  if (all.length > 0) void env.journal.setProcesses(lease, all).catch(() => {});
+/**
+ * Keeps the list of stdio servers in the lease, so that a later owner can end them first (DU-11). A server that
+ * was started again is listed with the next record.
+ */
+function processList(env: RunEnvironment, lease: Lease): () => void {
+  let listed = "[]";
+  return () => {
+    const all = [...env.connectors.values()].flatMap((connector) => connector.processes());
+    const text = JSON.stringify(all);
+    if (text === listed) return;
+    listed = text;
+    // A store that refuses here refuses the next append as well, and that one ends the run.
+    void env.journal.setProcesses(lease, all).catch(() => {});
+  };
 }
 
 /** Reads what other processes ask of a run through the store (DU-08). */
@@ -310,7 +323,7 @@ export class Execution {
       limit: limits.deadline,
       by: null,
     });
-    const { end, outputs } = await this.#scheduler.drive(async () => {
+    const { end, outputs } = await this.#drive(async () => {
       const list = await this.#interpreter.listIn(plan.steps, { scope, position: "", stop: root });
       if (list.end.is !== "value" || plan.outputs === undefined) return { end: list.end, outputs: null };
       const result = this.#interpreter.evaluator.value(plan.outputs, list.scope, "");
@@ -320,6 +333,16 @@ export class Execution {
     });
     this.#scheduler.closeScope(root);
     return this.#end(end, outputs);
+  }
+
+  /** A bug ends the run as what it is: failed, named, never retried. */
+  async #drive(main: () => Promise<{ end: End; outputs: Val }>): Promise<{ end: End; outputs: Val }> {
+    try {
+      return await this.#scheduler.drive(main);
+    } catch (error) {
+      if (!(error instanceof InvariantError)) throw error;
+      return { end: { is: "failed", fault: new Fault("internal.invariant", "", error.message) }, outputs: null };
+    }
   }
 
   async #end(end: End, outputs: Val): Promise<EndedBody> {

@@ -138,6 +138,8 @@ export class Scheduler {
   #fatal: unknown = null;
   #wake: (() => void) | null = null;
   #toStart: Wait[] = [];
+  /** Stops asked for before the recorded history was used up: decided first thing after it. */
+  readonly #early: { scope: StopScope; stop: Stop }[] = [];
   #lastRead: RunRecord | null = null;
   readonly #hurry = new AbortController();
 
@@ -300,7 +302,11 @@ export class Scheduler {
 
   /** A stop from outside the branches: a timer, a cancel. Nothing if one is under way. */
   requestStop(scope: StopScope, stop: Stop): void {
-    if (scope.requested || scope.closed || !this.#live || this.#fatal !== null) return;
+    if (scope.requested || scope.closed || this.#fatal !== null || this.#mode === "replay") return;
+    if (!this.#live) {
+      this.#early.push({ scope, stop });
+      return;
+    }
     scope.requested = true;
     this.#commit(
       { kind: "stop.decided", position: scope.position, attempt: 1, in: undefined, body: recordedBody(stopBody(stop)) },
@@ -470,6 +476,7 @@ export class Scheduler {
   #goLive(): void {
     this.#history = null;
     this.#live = true;
+    for (const { scope, stop } of this.#early.splice(0)) this.requestStop(scope, stop);
     for (const open of this.#scopes.values()) {
       for (const scope of open) {
         for (const timer of scope.timers) {

@@ -13,8 +13,9 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   for (const candidate of candidates) {
     if (candidate === name || candidate.length > LONGEST) continue;
     const allowed = Math.max(1, Math.floor(Math.max(name.length, candidate.length) / 3));
-    if (Math.abs(candidate.length - name.length) > allowed + 1) continue;
-    const cost = distance(wanted, plain(candidate));
+    const full = plain(candidate);
+    // An abbreviation counts as one slip, however much of the name it leaves out.
+    const cost = wanted.length >= 3 && full.startsWith(wanted) && full !== wanted ? 1 : distance(wanted, full);
     if (cost <= allowed && cost < bestCost && cost < Math.max(wanted.length, 1)) {
       best = candidate;
       bestCost = cost;

@@ -198,6 +198,16 @@ class YamlText {
       const [keyStart, keyEnd] = rangeOf(key);
       const slip = this.#slips.get(keyStart);
       const name = slip ? this.#source.text.slice(slip.start, slip.end) : isScalar(key) ? String(key.value ?? "") : "";
+      if (isScalar(key) && keyStart === keyEnd) {
+        const at = Math.max(0, this.#text.indexOf(":", keyEnd));
+        this.#fatal(
+          "yaml.syntax",
+          at,
+          at + 1,
+          "A key is missing in front of this colon.",
+          "Write `key: value`, or quotes around a text.",
+        );
+      }
       const before = first.get(name);
       if (before !== undefined) {
         const line = this.#source.span(before, before).line;

@@ -72,7 +72,7 @@ export function matchSubsequence(expected: readonly unknown[], found: readonly u
   for (const [i, item] of expected.entries()) {
     const at = found.findIndex((candidate, place) => place >= from && match(item, candidate).length === 0);
     if (at === -1) {
-      const left = found.slice(from).map((entry) => nearest(item, entry));
+      const left = found.slice(from).flatMap((entry) => nearest(item, entry));
       const best = left.sort((a, b) => a.length - b.length)[0] ?? [];
       const near = best.map((entry) => ({ ...entry, path: `${path}[${i}] (nearest).${entry.path}` }));
       return [{ path: `${path}[${i}] (in order, after item ${from})`, expected: item, found: undefined }, ...near];
@@ -83,10 +83,10 @@ export function matchSubsequence(expected: readonly unknown[], found: readonly u
 }
 
 /** The differences to a candidate of the same kind and position; a candidate of another kind is no help. */
-function nearest(expected: unknown, candidate: unknown): Mismatch[] {
+function nearest(expected: unknown, candidate: unknown): Mismatch[][] {
   const mismatches = match(expected, candidate);
   const strange = mismatches.some((entry) => entry.path === "kind" || entry.path === "position");
-  return strange ? [] : mismatches;
+  return strange ? [] : [mismatches];
 }
 
 /** A difference for people: the path, what was expected, what was found. */

@@ -121,62 +121,66 @@ async function run(workflow: string) {
 
 const call = (id: string, name: string, args: string): Call => ({ id, name, args });
 
-describe.each(Object.keys(SERVICES) as (keyof typeof SERVICES)[])("an agent behind %s", (provider) => {
-  const { say } = SERVICES[provider];
+describe.each(Object.keys(SERVICES) as (keyof typeof SERVICES)[])(
+  "an agent behind %s",
+  { timeout: 30_000 },
+  (provider) => {
+    const { say } = SERVICES[provider];
 
-  it("is told what is wrong with a call, gets real answers, and returns a typed result", async () => {
-    server.answer(
-      {
-        pieces: [
-          say(
-            call("t1", "crm__search", '{"items": [1]}'),
-            call("t2", "crm__search", '{"query"'),
-            call("t3", "erp__search", "{}"),
-          ),
-        ],
-      },
-      { pieces: [say(call("t4", "crm__search", '{"query": "ana@example.org"}'))] },
-      { pieces: [say(call("t5", "billing__lookup", '{"id": "acc-201"}'))] },
-      { pieces: [say(call("t6", "return_result", '{"account_id": "B-7342-KX"}'))] },
-    );
-    const { result, records } = await run(write(provider));
-    expect(result).toMatchObject({ status: "completed", outputs: { account_id: "B-7342-KX" } });
-    expect(result.counts).toMatchObject({ tokens: 480, agent_turns: 4, tool_attempts: 3 });
-    const sent = server.seen.map(({ body }) => JSON.stringify(body));
-    // Which field is missing, which one has no place, that the text was no JSON, that a tool is none (HO-03, WX-32).
-    for (const word of ["query", "items", "no JSON object", "erp.search"]) expect(sent[1]).toContain(word);
-    expect(sent[2]).toContain("Harbour Pumps");
-    expect(sent[3]).toContain("B-7342-KX");
-    // Nothing of the run beside goal and context, no secret of any kind (WX-26 to 28).
-    for (const hidden of ["canary", "messaging", "operations", "triage_assistant"]) {
-      for (const text of sent) expect(text).not.toContain(hidden);
-    }
-    for (const secret of [KEY, TOKEN]) expect(records).not.toContain(secret);
-    // The identity record (WX-05).
-    for (const word of [provider, SERVICES[provider].model, "tools/1", "max_output_tokens"])
-      expect(records).toContain(word);
-  });
-
-  it("fails the step with a registered code where the service is down or does not take the request (WX-92)", async () => {
-    for (const [status, code] of [
-      [500, "agent.unavailable"],
-      [400, "agent.rejected"],
-    ] as const) {
-      server.answer({ status, pieces: [{ error: { message: `no ${KEY}`, type: "x" } }] });
+    it("is told what is wrong with a call, gets real answers, and returns a typed result", async () => {
+      server.answer(
+        {
+          pieces: [
+            say(
+              call("t1", "crm__search", '{"items": [1]}'),
+              call("t2", "crm__search", '{"query"'),
+              call("t3", "erp__search", "{}"),
+            ),
+          ],
+        },
+        { pieces: [say(call("t4", "crm__search", '{"query": "ana@example.org"}'))] },
+        { pieces: [say(call("t5", "billing__lookup", '{"id": "acc-201"}'))] },
+        { pieces: [say(call("t6", "return_result", '{"account_id": "B-7342-KX"}'))] },
+      );
       const { result, records } = await run(write(provider));
-      expect(result).toMatchObject({ status: "failed", error: { code, position: "resolve" } });
-      expect(records).not.toContain(KEY);
-    }
-  });
+      expect(result).toMatchObject({ status: "completed", outputs: { account_id: "B-7342-KX" } });
+      expect(result.counts).toMatchObject({ tokens: 480, agent_turns: 4, tool_attempts: 3 });
+      const sent = server.seen.map(({ body }) => JSON.stringify(body));
+      // Which field is missing, which one has no place, that the text was no JSON, that a tool is none (HO-03, WX-32).
+      for (const word of ["query", "items", "no JSON object", "erp.search"]) expect(sent[1]).toContain(word);
+      expect(sent[2]).toContain("Harbour Pumps");
+      expect(sent[3]).toContain("B-7342-KX");
+      // Nothing of the run beside goal and context, no secret of any kind (WX-26 to 28).
+      for (const hidden of ["canary", "messaging", "operations", "triage_assistant"]) {
+        for (const text of sent) expect(text).not.toContain(hidden);
+      }
+      for (const secret of [KEY, TOKEN]) expect(records).not.toContain(secret);
+      // The identity record (WX-05).
+      for (const word of [provider, SERVICES[provider].model, "tools/1", "max_output_tokens"])
+        expect(records).toContain(word);
+    });
 
-  it("is given a turn's tokens as what is left of the budget", async () => {
-    server.answer(
-      { pieces: [say(call("t1", "crm__search", '{"query": "ana@example.org"}'))] },
-      { pieces: [say(call("t2", "give_up", '{"reason": "enough"}'))] },
-    );
-    const { result } = await run(write(provider, { max_output_tokens: 30_000 }));
-    expect(result).toMatchObject({ status: "failed", error: { code: "agent.gave_up" } });
-    const limits = server.seen.map(({ body }) => body["max_tokens"] ?? body["max_output_tokens"]);
-    expect(limits).toEqual([20_000, 19_880]);
-  });
-});
+    it("fails the step with a registered code where the service is down or does not take the request (WX-92)", async () => {
+      for (const [status, code] of [
+        [500, "agent.unavailable"],
+        [400, "agent.rejected"],
+      ] as const) {
+        server.answer({ status, pieces: [{ error: { message: `no ${KEY}`, type: "x" } }] });
+        const { result, records } = await run(write(provider));
+        expect(result).toMatchObject({ status: "failed", error: { code, position: "resolve" } });
+        expect(records).not.toContain(KEY);
+      }
+    });
+
+    it("is given a turn's tokens as what is left of the budget", async () => {
+      server.answer(
+        { pieces: [say(call("t1", "crm__search", '{"query": "ana@example.org"}'))] },
+        { pieces: [say(call("t2", "give_up", '{"reason": "enough"}'))] },
+      );
+      const { result } = await run(write(provider, { max_output_tokens: 30_000 }));
+      expect(result).toMatchObject({ status: "failed", error: { code: "agent.gave_up" } });
+      const limits = server.seen.map(({ body }) => body["max_tokens"] ?? body["max_output_tokens"]);
+      expect(limits).toEqual([20_000, 19_880]);
+    });
+  },
+);

@@ -111,11 +111,11 @@ async function play(
 const EXAMPLE_SERVERS = { triage: ["crm", "billing"], "folder-report": ["notes", "shelf", "memory"] };
 
 for (const [example, names] of Object.entries(EXAMPLE_SERVERS)) {
-  describe(`examples/${example}`, () => {
+  describe(`examples/${example}`, { timeout: 30_000 }, () => {
     const servers = new Map<string, Server>();
     beforeAll(async () => {
       for (const name of names) servers.set(name, await start(example, name));
-    });
+    }, 30_000);
     afterAll(async () => {
       for (const { client } of servers.values()) await client.close();
     });

@@ -1,5 +1,5 @@
 import type { Span } from "../../base/span.ts";
-import { allSteps } from "../../plan/plan.ts";
+import { allSteps, type Plan } from "../../plan/plan.ts";
 import type { Step } from "../../plan/step.ts";
 import { type Admission, find, stepName } from "../admission.ts";
 
@@ -7,7 +7,14 @@ import { type Admission, find, stepName } from "../admission.ts";
 export function resolveActions(admission: Admission): void {
   for (const step of allSteps(admission.input.plan)) {
     for (const action of actionsOf(step)) resolveAction(admission, action, step.span, stepName(step));
+    const { notify } = admission.input;
+    if (step.kind === "notify" && notify !== null) resolveAction(admission, notify.action, step.span, stepName(step));
   }
+}
+
+export function notifies(plan: Plan): boolean {
+  for (const step of allSteps(plan)) if (step.kind === "notify") return true;
+  return false;
 }
 
 function actionsOf(step: Step): string[] {
@@ -36,6 +43,14 @@ function resolveAction(admission: Admission, name: string, span: Span, where: st
       message: `${name}, used by ${where}, needs the scope ${missing.join(", ")}, which its connection ${connection.connection} does not have.`,
       span,
       help: `Add it to the scopes of ${connector}.connections.${connection.connection} in ambit.yaml, or do not use the action.`,
+    });
+  }
+  if (admission.input.limited.has(connector)) {
+    find(admission, {
+      code: "capability.unsupported",
+      message: `The connector ${connector} has limits in ambit.yaml, which this version reads and does not keep. ${name} is used by ${where}.`,
+      span,
+      help: `Take connectors.${connector}.limits out, so that nobody relies on them.`,
     });
   }
   for (const capability of action.requires) {

@@ -1,3 +1,4 @@
+import { isRepeatable } from "../../catalog/manifest.ts";
 import { keyIncompatibility } from "../../catalog/reserved-key.ts";
 import { allSteps } from "../../plan/plan.ts";
 import { type Admission, find, stepName } from "../admission.ts";
@@ -27,6 +28,24 @@ export function checkTools(admission: Admission): void {
           "Its key input must take every text of 76 characters that begins with wf-agent-v1: and goes on with 64 hex digits.",
         );
       }
+    }
+  }
+}
+
+/** An agent that can write without a key may write twice when a process dies: a hint, no refusal. */
+export function hintUnkeyedWrites(admission: Admission): void {
+  for (const step of allSteps(admission.input.plan)) {
+    if (step.kind !== "agent" || step.tools === "deployment") continue;
+    for (const name of step.tools) {
+      const manifest = admission.manifests[name]?.manifest;
+      if (manifest === undefined || isRepeatable(manifest)) continue;
+      find(admission, {
+        code: "agent.unkeyed_write",
+        message: `${stepName(step)} gives its agent ${name}, a write without an idempotency key.`,
+        span: step.span,
+        help: "Let the agent return what to write, and write it in an ordinary step; or give the action a key.",
+        severity: "hint",
+      });
     }
   }
 }

@@ -2,6 +2,8 @@ import { createEngine } from "../../app/engine.ts";
 import { type CommonOptions, engineOptions, terminalOf, userName } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
 
+const SAID = { asked: "is asked to cancel.", cancelled: "is cancelled.", over: "is over already." };
+
 /** Asking twice, or after the end, changes nothing and is no error. */
 export async function cancelCommand(run: string, options: CommonOptions & { force?: boolean }): Promise<number> {
   const terminal = terminalOf(options);
@@ -9,7 +11,7 @@ export async function cancelCommand(run: string, options: CommonOptions & { forc
   try {
     const outcome = await engine.cancel(run, userName(), options.force === true);
     if (terminal.json) terminal.out(`${JSON.stringify({ type: "cancel", run, outcome })}\n`);
-    else terminal.out(outcome === "over" ? `${run} is over already.\n` : `${run} is asked to cancel.\n`);
+    else terminal.out(`${run} ${SAID[outcome]}\n`);
     return 0;
   } catch (error) {
     return printRefusal(terminal, error);

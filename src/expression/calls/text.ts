@@ -209,8 +209,8 @@ export const textCalls: Implementations<TextName> = {
         "write the pattern into the expression, as in `s.matches(r'^a+$')`",
       );
     if ("error" in pattern) return work.fail("The pattern of `matches` cannot be used.", pattern.error);
-    // At worst every instruction is looked at for every character.
-    work.spend(Math.ceil(((s as string).length * pattern.size) / 8));
+    // At worst every instruction is looked at for every character; a little is due for the empty text too.
+    work.spend(Math.ceil((((s as string).length + 8) * pattern.size) / 8));
     return pattern.test(s as string);
   },
 };

@@ -125,11 +125,11 @@ describe("a scripted agent", () => {
   });
 
   it("names an agent that it does not know", async () => {
-    const talk = new Conversation(model("agents: { other: [ { turns: [] } ] }"));
+    const talk = new Conversation(model("agents: { triager: [ { turns: [] } ] }"));
     expect(await talk.ask()).toMatchObject({
       is: "failed",
       code: "agent.unavailable",
-      message: expect.stringMatching(/triage/),
+      message: expect.stringContaining('Did you mean "triager"?'),
     });
   });
 

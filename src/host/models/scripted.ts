@@ -9,6 +9,7 @@
 import type { Message, ModelPort, Proposal, ToolAnswer, TurnOutcome, TurnRequest } from "../../agent/model.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { type Json, type JsonObject, parseJson } from "../../base/json.ts";
+import { didYouMean } from "../../text/nearest.ts";
 import { globMatches, type Script, type ScriptCall, type ScriptCondition, type ScriptTurn } from "./script.ts";
 import { isJsonObject, renderTemplate, renderText, type ScriptScope, type ValueTemplate } from "./script-template.ts";
 
@@ -28,7 +29,10 @@ export function createScriptedModel(script: Script, options: ScriptedOptions): M
   return {
     async turn(request, signal) {
       const parts = script.agents.get(request.agent) ?? script.agents.get("*");
-      if (parts === undefined) return failed("agent.unavailable", `The script has no agent called ${request.agent}.`);
+      if (parts === undefined) {
+        const near = didYouMean(request.agent, script.agents.keys());
+        return failed("agent.unavailable", `The script has no agent called ${request.agent}. ${near}`.trimEnd());
+      }
       const turns = parts.find((part) => part.step === null || fits(part.step, request))?.turns ?? [];
       const history = readHistory(request);
       try {

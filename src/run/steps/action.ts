@@ -1,13 +1,26 @@
 import { invariant } from "../../base/invariant.ts";
 import { Fault } from "../../errors/fault.ts";
+import type { Val } from "../../plan/marked.ts";
+import type { ActionStep } from "../../plan/step.ts";
 import { checkArguments, dispatch } from "../dispatch.ts";
+import type { End } from "../end.ts";
+import type { Interpreter } from "../interpreter.ts";
 import { stepKey } from "../keys.ts";
-import type { StepRunner } from "./step-runner.ts";
+import type { StepContext, StepRunner } from "./step-runner.ts";
 
 export const runAction: StepRunner<"action"> = async (interpreter, step, context) => {
+  const args = interpreter.evaluator.value(step.args, context.scope, context.position);
+  return args.ok ? callAction(interpreter, step, context, args.value) : { is: "failed", fault: args.fault };
+};
+
+/** Dispatches one action at the position of its step, under the Connector Execution Contract. */
+export async function callAction(
+  interpreter: Interpreter,
+  step: Pick<ActionStep, "action" | "attempts" | "backoff" | "onUnknown">,
+  context: StepContext,
+  args: Val,
+): Promise<End> {
   const { position } = context;
-  const args = interpreter.evaluator.value(step.args, context.scope, position);
-  if (!args.ok) return { is: "failed", fault: args.fault };
   const action = interpreter.admitted.definition.manifests[step.action];
   invariant(action !== undefined, `the action ${step.action} was not admitted`);
   const { manifest } = action;
@@ -18,7 +31,7 @@ export const runAction: StepRunner<"action"> = async (interpreter, step, context
     };
   }
   const key = manifest.idempotency.kind === "keyed" ? stepKey(interpreter.run, position) : null;
-  const bad = checkArguments(manifest, args.value, key, position);
+  const bad = checkArguments(manifest, args, key, position);
   if (bad) return { is: "failed", fault: bad };
   const backoff =
     step.backoff === undefined
@@ -28,7 +41,7 @@ export const runAction: StepRunner<"action"> = async (interpreter, step, context
   const end = await dispatch(interpreter.scheduler, interpreter.connectors, {
     run: interpreter.run,
     action,
-    args: args.value,
+    args,
     key,
     position,
     scope: context.stop,
@@ -49,4 +62,4 @@ export const runAction: StepRunner<"action"> = async (interpreter, step, context
       if (end.cutOff !== null) interpreter.ends.unknownEffect(position, manifest.name, end.cutOff, key);
       return { is: "stopped", stop: end.stop };
   }
-};
+}

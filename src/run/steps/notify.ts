@@ -1,4 +1,6 @@
-import { recorded } from "../../plan/marked.ts";
+import { recorded, type Val } from "../../plan/marked.ts";
+import { NULL_END } from "../end.ts";
+import { callAction } from "./action.ts";
 import type { StepRunner } from "./step-runner.ts";
 
 export const runNotify: StepRunner<"notify"> = async (interpreter, step, context) => {
@@ -15,5 +17,10 @@ export const runNotify: StepRunner<"notify"> = async (interpreter, step, context
     start: async () => ({ text: text.value }),
   });
   const stop = context.stop.current;
-  return stop === null ? { is: "value", value: null } : { is: "stopped", stop };
+  if (stop !== null) return { is: "stopped", stop };
+  const { notify } = interpreter.admitted.definition;
+  if (notify === null) return NULL_END;
+  const args: Val = { ...notify.with, text: text.value };
+  const end = await callAction(interpreter, { ...step, action: notify.action }, context, args);
+  return end.is === "value" ? NULL_END : end;
 };

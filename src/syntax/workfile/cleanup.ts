@@ -1,10 +1,9 @@
 import type { Cleanup } from "../../plan/step.ts";
 import { itemPath, keyPath } from "../../text/path.ts";
 import type { MapEntry, MapNode, TreeNode } from "../../text/tree.ts";
+import { checkId, stepEntry } from "./ids.ts";
 import type { Names } from "./names.ts";
 import { ERROR, nullable } from "./shapes.ts";
-import { readStep } from "./step.ts";
-import { checkId, readStepList, stepEntry } from "./step-list.ts";
 import { CLEANUP_KEYS, CLEANUP_MOMENTS } from "./tables.ts";
 import type { WorkfileReader } from "./workfile-reader.ts";
 
@@ -30,7 +29,7 @@ export function readCleanup(r: WorkfileReader, node: TreeNode, path: string, nam
       // Of a list that ended well there is no failure to read.
       const error = on === "failure" ? ERROR : nullable(ERROR);
       const own = { ...place, own: { error } };
-      const { steps } = readStepList(r, stepsNode, keyPath(at, "steps"), "the steps of cleanup", names, own);
+      const { steps } = r.steps(stepsNode, keyPath(at, "steps"), "the steps of cleanup", names, own);
       if (stepsNode.kind === "list") checkSharedIds(r, stepsNode.items, keyPath(at, "steps"), taken);
       if (on !== null) entries.push({ on, steps });
       continue;
@@ -43,7 +42,7 @@ export function readCleanup(r: WorkfileReader, node: TreeNode, path: string, nam
     }
     const stepPath = keyPath(at, entry.key);
     checkId(r, entry, stepPath, taken);
-    const read = readStep(r, entry, stepPath, plain.names);
+    const read = r.step(entry, stepPath, plain.names);
     if (read === null) continue;
     plain.names.bind(entry.key, read.shape);
     plain.cleanup.steps.push(read.step);

@@ -9,7 +9,6 @@ import { readCleanup } from "./cleanup.ts";
 import { checkReference } from "./references.ts";
 import { ERROR, NULL, nullable } from "./shapes.ts";
 import type { Body } from "./step.ts";
-import { readStepList } from "./step-list.ts";
 import { ACTION_ON_UNKNOWN, AGENT_ON_UNKNOWN, CATCH_KEYS, RECONCILE_KEYS, RETRY_KEYS } from "./tables.ts";
 import type { WorkfileReader } from "./workfile-reader.ts";
 
@@ -172,7 +171,7 @@ function readHandler(r: WorkfileReader, node: TreeNode, path: string, body: Body
   const guardEntry = keys.get("if");
   const guard = guardEntry ? r.condition(guardEntry.value, keyPath(path, "if"), "a condition", names) : null;
   const list = stepsEntry
-    ? readStepList(r, stepsEntry.value, keyPath(path, "steps"), "the steps of a handler", names, { holder: body.id })
+    ? r.steps(stepsEntry.value, keyPath(path, "steps"), "the steps of a handler", names, { holder: body.id })
     : null;
   const handler: Catch = { codes: patterns, steps: list?.steps ?? [] };
   if (guard !== null && guard.source !== "true") handler.guard = guard;

@@ -13,6 +13,7 @@ import { readCleanup } from "./cleanup.ts";
 import { literalThroughout, readFields } from "./fields.ts";
 import { Names } from "./names.ts";
 import { ERROR, nullable, RUN, shapeOfFields, shapeOfJson } from "./shapes.ts";
+import { readStep } from "./step.ts";
 import { readStepList } from "./step-list.ts";
 import { LIMIT_KEYS, NAME, OVERLAPS, TOP_KEYS, TOP_REQUIRED } from "./tables.ts";
 import { readTriggers } from "./triggers.ts";
@@ -31,7 +32,7 @@ export interface ParsedWorkfile {
 export function parseWorkfile(source: SourceText): ParsedWorkfile {
   const { root, diagnostics } = parseYaml(source);
   if (root === null) return { plan: null, diagnostics };
-  const r = new WorkfileReader(source);
+  const r = new WorkfileReader(source, { list: readStepList, step: readStep });
   const plan = readDocument(r, root);
   const all = capDiagnostics([...diagnostics, ...r.diagnostics]);
   return { plan: plan === null || hasErrors(all) ? null : deepFreeze(plan), diagnostics: all };

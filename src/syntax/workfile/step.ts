@@ -1,4 +1,3 @@
-import type { Shape } from "../../expression/shape.ts";
 import type { Common, Step } from "../../plan/step.ts";
 import { didYouMean } from "../../text/nearest.ts";
 import { keyPath } from "../../text/path.ts";
@@ -9,13 +8,7 @@ import type { Names } from "./names.ts";
 import { joined, nullable } from "./shapes.ts";
 import { readSubject } from "./subjects/subject.ts";
 import { MODIFIER_HINTS, MODIFIERS, SUBJECT_KEYS, SUBJECT_TABLE, type Subject } from "./tables.ts";
-import type { WorkfileReader } from "./workfile-reader.ts";
-
-export interface ReadStep {
-  step: Step;
-  /** What later steps know of its value. */
-  shape: Shape;
-}
+import type { ReadStep, WorkfileReader } from "./workfile-reader.ts";
 
 /** Everything a subject's reader needs. */
 export interface Body {

@@ -9,6 +9,7 @@ import type { ExprProblem } from "../../expression/problem.ts";
 import { ANY, type Shape } from "../../expression/shape.ts";
 import { splitTemplate } from "../../expression/template.ts";
 import type { Expr, Value } from "../../plan/expression.ts";
+import type { Step } from "../../plan/step.ts";
 import { itemPath, keyPath } from "../../text/path.ts";
 import { clip, Reader, type ReaderCodes } from "../../text/reader.ts";
 import { quoted } from "../../text/slips.ts";
@@ -26,6 +27,39 @@ const CODES: ReaderCodes = {
 /** Beyond so many findings expressions are no longer checked: nobody reads them, and hints cost time. */
 const ENOUGH = 300;
 
+export interface StepList {
+  steps: Step[];
+  /** The names inside, the steps of the list included: what `yield`, `until` and `value` see. */
+  names: Names;
+  /** What is known of the value of the last step, which is the value of the list. */
+  last: Shape;
+}
+
+/** How a list says to whom it belongs: for hints about names that end with it. */
+export interface ListPlace {
+  /** The step that holds the list. */
+  holder?: string;
+  /** Further names inside. */
+  own?: { readonly [name: string]: Shape };
+  /** The list is a handler of this step, which has no value in it. */
+  handlerOf?: string;
+}
+
+/**
+ * The two readers that call themselves by way of others. They are handed in, since a step holds lists of steps
+ * and modules must not import in circles.
+ */
+export interface Grammar {
+  list(r: WorkfileReader, node: TreeNode, path: string, what: string, outer: Names, place: ListPlace): StepList;
+  step(r: WorkfileReader, entry: MapEntry, path: string, names: Names): ReadStep | null;
+}
+
+export interface ReadStep {
+  step: Step;
+  /** What later steps know of its value. */
+  shape: Shape;
+}
+
 /** A value of the file, and what is known of it. */
 export interface Found {
   value: Value;
@@ -41,9 +75,21 @@ export class WorkfileReader extends Reader {
   /** What `with` of the agent step at hand projects, by name: for the hint at names in `goal`. */
   projected: ReadonlyMap<string, string> = new Map();
   readonly #reads: Set<string>[] = [];
+  readonly #grammar: Grammar;
 
-  constructor(source: SourceText) {
+  constructor(source: SourceText, grammar: Grammar) {
     super(source, CODES);
+    this.#grammar = grammar;
+  }
+
+  /** An ordered list of steps, in a scope of its own. */
+  steps(node: TreeNode, path: string, what: string, outer: Names, place: ListPlace = {}): StepList {
+    return this.#grammar.list(this, node, path, what, outer, place);
+  }
+
+  /** One step, in the scope of a list that the caller keeps. */
+  step(entry: MapEntry, path: string, names: Names): ReadStep | null {
+    return this.#grammar.step(this, entry, path, names);
   }
 
   /** The root names that expressions read while `work` runs, without those of steps inside. */

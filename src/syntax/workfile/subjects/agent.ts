@@ -9,7 +9,6 @@ import { readFields } from "../fields.ts";
 import { checkReference } from "../references.ts";
 import { ERROR, shapeOfFields } from "../shapes.ts";
 import type { Body } from "../step.ts";
-import { readStepList } from "../step-list.ts";
 import { BUDGET_KEYS } from "../tables.ts";
 import type { WorkfileReader } from "../workfile-reader.ts";
 import type { SubjectStep } from "./subject.ts";
@@ -30,7 +29,7 @@ export function readAgent(r: WorkfileReader, body: Body): SubjectStep | null {
   const budget = budgetEntry ? readBudget(r, budgetEntry.value, at("budget")) : null;
   const exhausted = keys.get("on_exhausted");
   const handler = exhausted
-    ? readStepList(r, exhausted.value, at("on_exhausted"), "on_exhausted", names, {
+    ? r.steps(exhausted.value, at("on_exhausted"), "on_exhausted", names, {
         holder: body.id,
         handlerOf: body.id,
         own: { error: ERROR },

@@ -7,7 +7,6 @@ import type { TreeNode } from "../../../text/tree.ts";
 import { readFields } from "../fields.ts";
 import { ASK, ERROR, NULL, shapeOfFields } from "../shapes.ts";
 import type { Body } from "../step.ts";
-import { readStepList } from "../step-list.ts";
 import { APPROVER_KEYS } from "../tables.ts";
 import type { WorkfileReader } from "../workfile-reader.ts";
 import type { SubjectStep } from "./subject.ts";
@@ -33,7 +32,7 @@ export function readAsk(r: WorkfileReader, body: Body): SubjectStep | null {
     const entry = keys.get(key);
     if (entry === undefined) return null;
     const place = { holder: body.id, handlerOf: body.id, own };
-    return readStepList(r, entry.value, at(key), `"${key}"`, names, place).steps;
+    return r.steps(entry.value, at(key), `"${key}"`, names, place).steps;
   };
   const asked = list("asked", { ask: ASK });
   const onExpired = list("on_expired", { error: ERROR });

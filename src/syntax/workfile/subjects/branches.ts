@@ -5,9 +5,9 @@ import { didYouMean } from "../../../text/nearest.ts";
 import { keyPath } from "../../../text/path.ts";
 import { clip } from "../../../text/reader.ts";
 import type { MapEntry } from "../../../text/tree.ts";
+import { checkName } from "../ids.ts";
 import { joined, NULL, object } from "../shapes.ts";
 import type { Body } from "../step.ts";
-import { checkName, readStepList } from "../step-list.ts";
 import { MAX_CONCURRENCY, MAX_ID, NAME } from "../tables.ts";
 import type { WorkfileReader } from "../workfile-reader.ts";
 import type { SubjectStep } from "./subject.ts";
@@ -33,7 +33,7 @@ export function readIf(r: WorkfileReader, body: Body): SubjectStep | null {
 function listAt(r: WorkfileReader, body: Body, key: string): { steps: Step[]; last: Shape } {
   const entry = body.keys.get(key);
   if (entry === undefined) return { steps: [], last: NULL };
-  return readStepList(r, entry.value, keyPath(body.path, key), `"${key}"`, body.names, { holder: body.id });
+  return r.steps(entry.value, keyPath(body.path, key), `"${key}"`, body.names, { holder: body.id });
 }
 
 /** `wf.switch: expression` with `cases` by text and `default`. */
@@ -48,7 +48,7 @@ export function readSwitch(r: WorkfileReader, body: Body): SubjectStep | null {
   const lasts: Shape[] = [];
   const arms = entries.map((entry) => {
     const what = `the case "${clip(entry.key)}"`;
-    const list = readStepList(r, entry.value, keyPath(path, entry.key), what, body.names, { holder: body.id });
+    const list = r.steps(entry.value, keyPath(path, entry.key), what, body.names, { holder: body.id });
     lasts.push(list.last);
     return { is: entry.key, steps: list.steps };
   });
@@ -125,7 +125,7 @@ export function readParallel(r: WorkfileReader, body: Body): SubjectStep | null 
       checkName(r, entry.key, { start: entry.keyStart, end: entry.keyEnd }, at, "a branch");
     }
     const what = `the branch "${clip(entry.key)}"`;
-    const list = readStepList(r, entry.value, at, what, body.names, { holder: body.id });
+    const list = r.steps(entry.value, at, what, body.names, { holder: body.id });
     shapes[entry.key] = list.last;
     return { name: entry.key, steps: list.steps };
   });

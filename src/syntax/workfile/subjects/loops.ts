@@ -2,12 +2,12 @@ import { ANY, type Shape } from "../../../expression/shape.ts";
 import type { Expr, Value } from "../../../plan/expression.ts";
 import type { OnItemFailure } from "../../../plan/step.ts";
 import { keyPath } from "../../../text/path.ts";
+import { checkName } from "../ids.ts";
 import type { Names } from "../names.ts";
 import { ERROR, joined, NULL, NUMBER, nullable } from "../shapes.ts";
 import type { Body } from "../step.ts";
-import { checkName, readStepList, type StepList } from "../step-list.ts";
 import { ON_ITEM_FAILURE, ON_MAX, REPEAT_KEYS } from "../tables.ts";
-import type { Found, WorkfileReader } from "../workfile-reader.ts";
+import type { Found, StepList, WorkfileReader } from "../workfile-reader.ts";
 import { readConcurrency } from "./branches.ts";
 import type { SubjectStep } from "./subject.ts";
 
@@ -90,7 +90,7 @@ function readItemName(r: WorkfileReader, body: Body): string {
 function roundSteps(r: WorkfileReader, body: Body, own: { readonly [name: string]: Shape }): StepList {
   const entry = body.keys.get("steps");
   if (entry === undefined) return { steps: [], names: body.names.child(own), last: NULL };
-  return readStepList(r, entry.value, keyPath(body.path, "steps"), '"steps"', body.names, { holder: body.id, own });
+  return r.steps(entry.value, keyPath(body.path, "steps"), '"steps"', body.names, { holder: body.id, own });
 }
 
 function readYield(r: WorkfileReader, body: Body, names: Names): Found | null {
