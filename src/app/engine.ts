@@ -1,5 +1,8 @@
+/**
+ * The composition root: every port meets its implementation here and nowhere else. It is longer than most files
+ * because it is the one place that knows all parts; what each start has to do stands in files beside it.
+ */
 import { resolve } from "node:path";
-/** The composition root: every port meets its implementation here and nowhere else. */
 import { type AdmissionResult, admit } from "../admit/admit.ts";
 import type { AdmittedPlan } from "../admit/admitted-plan.ts";
 import type { AgentConfig } from "../admit/deployment.ts";

@@ -13,7 +13,7 @@ const UNITS = [
 ] as const;
 
 const SHORT = /^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+)s)?(?:(\d+)ms)?$/;
-const ISO = /^-?P(?:\d+W|(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?)$/;
+const ISO = /^P(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?$/;
 
 /**
  * Milliseconds of `500ms`, `1h30m`, `2d` (d h m s ms in this order, each at most once) or of an ISO 8601
@@ -29,12 +29,11 @@ export function parseDuration(text: string): DurationResult {
     UNITS.forEach(([, size], i) => {
       ms += Number(short[i + 1] ?? 0) * size;
     });
-  } else if (ISO.test(text) && /\d/.test(text) && !text.endsWith("T") && !text.startsWith("-")) {
+  } else if (ISO.test(text) && /\d/.test(text) && !text.endsWith("T")) {
     try {
       const d = parseIso(text);
       ms = Math.floor(
-        (d.weeks ?? 0) * 7 * 86_400_000 +
-          (d.days ?? 0) * 86_400_000 +
+        (d.days ?? 0) * 86_400_000 +
           (d.hours ?? 0) * 3_600_000 +
           (d.minutes ?? 0) * 60_000 +
           Math.round((d.seconds ?? 0) * 1_000_000) / 1_000,

@@ -1,4 +1,3 @@
-import canonicalize from "canonicalize";
 import { invariant } from "./invariant.ts";
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
@@ -52,11 +51,32 @@ function walk(value: unknown, path: string, left: number): NotJson | null {
   return null;
 }
 
-/** RFC 8785 text of a JSON value. The caller has made sure that it is JSON. */
+/**
+ * RFC 8785 text of a JSON value: keys sorted by their UTF-16 units, texts and numbers as ECMAScript writes them.
+ * The caller has made sure that it is JSON. Held against the `canonicalize` package by a property test; every
+ * record is hashed several times, and this form takes a third of its time.
+ */
 export function canonical(value: Json): string {
-  const text = canonicalize(value);
-  invariant(text !== undefined, "canonical JSON of a value that is no JSON");
-  return text;
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "number") {
+    invariant(Number.isFinite(value), "canonical JSON of a number that is no JSON");
+    return value === 0 ? "0" : String(value);
+  }
+  if (value === null || typeof value === "boolean") return String(value);
+  invariant(typeof value === "object", "canonical JSON of a value that is no JSON");
+  if (Array.isArray(value)) {
+    let text = "[";
+    for (let i = 0; i < value.length; i++) text += (i === 0 ? "" : ",") + canonical(value[i] as Json);
+    return `${text}]`;
+  }
+  const keys = Object.keys(value);
+  if (keys.length > 1) keys.sort();
+  let text = "{";
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i] as string;
+    text += `${i === 0 ? "" : ","}${JSON.stringify(key)}:${canonical(value[key] as Json)}`;
+  }
+  return `${text}}`;
 }
 
 /** Parses text that must be JSON; null-prototype maps, so that odd keys stay plain. */

@@ -14,6 +14,8 @@ export const AGENT_KEY_LENGTH = AGENT_KEY_PREFIX.length + DIGITS;
 
 const MAX_STATES = 8_000;
 const MAX_SETS = 2_000;
+/** Looks at one way out of one state: some 50 ms at most. */
+const MAX_WORK = 1_000_000;
 
 export type KeyInclusion = { is: "all" } | { is: "not_all"; example: string } | { is: "undecided"; reason: string };
 
@@ -99,10 +101,12 @@ class Automaton {
 }
 
 function follow(automaton: Automaton, start: number, accept: number): KeyInclusion {
+  let work = 0;
   const closure = (states: Iterable<number>, position: number): Set<number> => {
     const closed = new Set(states);
     for (const state of closed) {
       for (const edge of automaton.edges[state] ?? []) {
+        work++;
         const open =
           edge.on === "nothing" ||
           (edge.on === "begin" && position === 0) ||
@@ -125,12 +129,14 @@ function follow(automaton: Automaton, start: number, accept: number): KeyInclusi
       for (const sign of signs) {
         const moved = new Set([start]);
         for (const state of states) {
-          for (const edge of automaton.edges[state] ?? [])
+          for (const edge of automaton.edges[state] ?? []) {
+            work++;
             if (edge.on === "sign" && edge.takes(sign)) moved.add(edge.to);
+          }
         }
         keep(next, closure(moved, position + 1), key + sign);
       }
-      if (next.size > MAX_SETS) return { is: "undecided", reason: "it has too many ways to match" };
+      if (next.size > MAX_SETS || work > MAX_WORK) return { is: "undecided", reason: "it has too many ways to match" };
     }
     sets = next;
   }

@@ -134,7 +134,7 @@ function lazily(make: () => Ajv | Ajv2020): () => Validator {
       const ajv = make() as Ajv;
       addFormats.default(ajv);
       boundFormats(ajv);
-      
+      replaceUniqueItems(ajv);
       made = ajv;
     }
     return made;

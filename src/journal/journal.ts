@@ -68,9 +68,12 @@ export interface Journal {
   append(lease: Lease, records: RunRecord[]): Promise<void>;
   /** Lists the child processes of the run in its lease. */
   setProcesses(lease: Lease, processes: ChildProcess[]): Promise<void>;
-  /** Gives the lease up: the run has ended or is parked. */
+  /** Gives the lease up: the run has ended or is parked. Nothing for a lease that was lost. */
   release(lease: Lease): Promise<void>;
-  /** Records from `seq` on, at most `limit`, checksums checked: `journal.corrupt`, `run.unknown`. */
+  /**
+   * Records from `seq` on, at most `limit`, checksums checked: `journal.corrupt`, `run.unknown`. A page may be
+   * shorter than asked for where records are large; only an empty one is the end.
+   */
   read(run: string, fromSeq: number, limit: number): Promise<RunRecord[]>;
   /** Newest first. */
   list(filter: RunFilter): Promise<RunHead[]>;

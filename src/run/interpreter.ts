@@ -9,11 +9,10 @@
  * I5: executed steps are counted before they run; beyond `limits.steps` none runs.
  */
 import type { AdmittedPlan, RunLimits } from "../admit/admitted-plan.ts";
-import { hashJson } from "../base/hash.ts";
 import { invariant } from "../base/invariant.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Fault, matchesCode } from "../errors/fault.ts";
-import { recorded, type Val } from "../plan/marked.ts";
+import type { Val } from "../plan/marked.ts";
 import { auxPosition, childPosition, type Position } from "../plan/position.ts";
 import type { OnUnknown, Step } from "../plan/step.ts";
 import type { End } from "./end.ts";
@@ -29,6 +28,7 @@ import { runEach } from "./steps/each.ts";
 import { runExit } from "./steps/exit.ts";
 import { runNotify } from "./steps/notify.ts";
 import type { ListContext, StepContext, StepRunner, StepRunners } from "./steps/step-runner.ts";
+import { hashValue } from "./value-hash.ts";
 
 /** The kinds that the engine runs by itself; the composition root adds the agent. */
 export const BASIC_RUNNERS: StepRunners = {
@@ -179,7 +179,7 @@ export class Interpreter {
 
   #bind(step: Step, at: Position, scope: Scope, value: Val): void {
     scope.write(step, value);
-    this.#witness.bind(at, hashJson(recorded(value)));
+    this.#witness.bind(at, hashValue(value));
   }
 
   /** What `error` reads as in handlers. */

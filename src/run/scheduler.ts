@@ -22,6 +22,7 @@ import type { Stop } from "./end.ts";
 import { type Draft, inHash, type Recorder } from "./recorder.ts";
 import type { Stoppable } from "./stop-scope.ts";
 import { StopScope } from "./stop-scope.ts";
+import { rememberHash } from "./value-hash.ts";
 
 export type LiveBody = { [key: string]: Val };
 
@@ -520,9 +521,11 @@ export class Scheduler {
       kind: record.kind,
       attempt: record.attempt,
       in: expected,
-      out: outOfJson(record.kind, record.body),
+      // Just computed where it was written, checked against the body where it was read back.
+      out: record.out,
       body: record.body,
     });
+    rememberHash(body["value"], record.out);
     this.#running++;
     wait.resolve({ body, at: this.#now });
   }
@@ -549,7 +552,7 @@ export class Scheduler {
       kind: record.kind,
       attempt: record.attempt,
       in: null,
-      out: outOfJson(record.kind, record.body),
+      out: record.out,
       body: record.body,
     });
   }

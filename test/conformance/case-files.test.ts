@@ -50,7 +50,7 @@ describe("a case folder", () => {
 });
 
 test("a replacement hits exactly once", () => {
-  const variant = (replace: { [old: string]: string }) => ({ name: "v", file: "f", replace });
+  const variant = (replace: { [old: string]: string }) => ({ name: "v", file: "f", replace, older: true });
   expect(replaceOnce("a b", variant({ a: "$&" }), "c")).toBe("$& b");
   expect(() => replaceOnce("a a", variant({ a: "b" }), "c")).toThrow("2 times");
   expect(() => replaceOnce("a", variant({ b: "c" }), "c")).toThrow("0 times");

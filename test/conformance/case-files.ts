@@ -17,6 +17,8 @@ export interface Variant {
   replace: { [old: string]: string };
   /** In place of the case's own expectation; absent: the same one. */
   expect?: Expectation;
+  /** False: it is about the spelling itself, and is not run a second time in the older one. */
+  older: boolean;
 }
 
 /** A further command on the run, judged by an expectation of its own. */
@@ -174,7 +176,8 @@ export function trialsOf(found: Case): Trial[] {
       olderSpelling: false,
     };
     const uses = usesNewerSpelling(variant?.file === found.workflow ? replaceOnce(text, variant, found.name) : text);
-    return found.workflow.endsWith(".yaml") && uses ? [trial, { ...trial, olderSpelling: true }] : [trial];
+    const again = uses && found.workflow.endsWith(".yaml") && variant?.older !== false;
+    return again ? [trial, { ...trial, olderSpelling: true }] : [trial];
   });
 }
 
@@ -276,15 +279,16 @@ function readClock(clock: Json | undefined, name: string): CaseSettings["clock"]
 }
 
 function readVariant(entry: JsonObject, name: string): Variant {
-  const unknown = Object.keys(entry).find((key) => !["name", "file", "replace", "expect"].includes(key));
+  const unknown = Object.keys(entry).find((key) => !["name", "file", "replace", "expect", "older"].includes(key));
   const { name: own, file, replace, expect } = entry;
   if (unknown !== undefined || typeof own !== "string" || typeof file !== "string" || !isObject(replace)) {
-    throw new CaseError(`${name}/case.json: a variant is { name, file, replace, expect }.`);
+    throw new CaseError(`${name}/case.json: a variant is { name, file, replace, expect, older }.`);
   }
   return {
     name: own,
     file,
     replace: replace as { [old: string]: string },
+    older: entry["older"] !== false,
     ...(expect === undefined ? {} : { expect: readExpectation(expect as JsonObject, `${name}/${own}`) }),
   };
 }

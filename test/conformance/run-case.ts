@@ -266,7 +266,13 @@ class TrialRun {
     const { records, run, output } = outcome;
     const stored = filesBelow(join(this.#folder.path, ".ambit")).filter((file) => /\.db(-\w+)?$/.test(file));
     return [
-      { name: "agent", text: JSON.stringify(run === null ? [] : turnsOf(run)) },
+      // Run, position and turn number are for the port: no adapter hands them on.
+      {
+        name: "agent",
+        text: JSON.stringify(
+          (run === null ? [] : turnsOf(run)).map(({ run: _, step: __, turn: ___, ...given }) => given),
+        ),
+      },
       { name: "journal", text: JSON.stringify(records) },
       { name: "export", text: records.map(exportLine).join("") },
       { name: "output", text: output },

@@ -32,7 +32,7 @@ actions:
     input: ${shape(", key")}
     output: { type: object }
     effects: write
-    idempotency: { key: key }
+    idempotency: { keyed: key }
     timeout: 40s
   send:
     description: Sends a letter.

@@ -65,7 +65,8 @@ export function makeConnector(config: ConnectorConfig, context: ConnectorContext
   }
 }
 
-function serverOf(
+/** How the server of an MCP connector is reached, and what it is given beside a connection. */
+export function serverOf(
   how: Extract<ConnectorConfig["how"], { kind: "mcp" | "mcp-http" }>,
 ): Pick<McpOptions, "server" | "env" | "headers"> {
   if (how.kind === "mcp-http") return { server: { kind: "http", url: how.url }, env: {}, headers: how.headers };

@@ -41,7 +41,7 @@ export const textCodes = {
     summary: "Tags are not part of the format.",
     cause: "A value without quotes begins with !, which YAML reads as a tag.",
     fix: "Remove the tag. If it belongs to a text, put the text in quotes.",
-    example: 'code: !include job.py    # code stands inline: begin it with |',
+    example: "code: !include job.py    # code stands inline: begin it with |",
     since: "0.1.0",
   },
   "yaml.merge_key": {
@@ -131,7 +131,8 @@ export const textCodes = {
   },
   "workfile.bad_value": {
     summary: "A value is of the right kind but cannot be used here.",
-    cause: "It is out of bounds, none of the words that are known, badly formed, or an expression where only a literal may stand.",
+    cause:
+      "It is out of bounds, none of the words that are known, badly formed, or an expression where only a literal may stand.",
     fix: "Take a value as the message describes it.",
     example: "run: ruby        # languages: python, javascript",
     since: "0.1.0",

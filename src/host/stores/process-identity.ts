@@ -5,7 +5,7 @@
  * name a process.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync, readlinkSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import type { Owner } from "../../journal/journal.ts";
 
 export interface ProcessIdentity {
@@ -59,6 +59,22 @@ export function isAlive(owner: Owner): boolean | null {
   if (owner.boot !== me.boot) return false;
   if (owner.pidNamespace !== me.pidNamespace) return null;
   return isProcessAlive(owner.pid, owner.startTime);
+}
+
+/** Whether anything but zombies is left in the process group that a process led. */
+export function isGroupAlive(leader: number): boolean {
+  if (!Number.isSafeInteger(leader) || leader <= 1 || !reachable(-leader)) return false;
+  if (process.platform !== "linux") return true;
+  return readdirSync("/proc").some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
+      const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return Number(group) === leader && state !== "Z" && state !== "X";
+    } catch {
+      return false;
+    }
+  });
 }
 
 function look(pid: number): Seen {

@@ -3,7 +3,7 @@ import { ANY } from "../../expression/shape.ts";
 import type { Step } from "../../plan/step.ts";
 import { itemPath, keyPath } from "../../text/path.ts";
 import type { MapEntry, TreeNode } from "../../text/tree.ts";
-import { checkId, stepEntry } from "./ids.ts";
+import { checkId, isSubjectKey, stepEntry } from "./ids.ts";
 import type { Names } from "./names.ts";
 import { NULL } from "./shapes.ts";
 import { readStep } from "./step.ts";
@@ -32,6 +32,8 @@ export function readStepList(
     if (entry === null) continue;
     const at = keyPath(itemPath(path, i), entry.key);
     const bindable = checkId(r, entry, at, taken);
+    // An action where the id belongs: its arguments are no body.
+    if (isSubjectKey(entry.key)) continue;
     names.read(entry.key);
     const read = readStep(r, entry, at, names);
     names.read("");

@@ -128,7 +128,7 @@ function readTools(r: WorkfileReader, node: TreeNode, path: string): string[] {
 function readBudget(r: WorkfileReader, node: TreeNode, path: string): Budget | null {
   const keys = r.closed(node, path, "the budget", BUDGET_KEYS);
   if (keys === null) return null;
-  if (keys.size === 0 && node.kind === "map") {
+  if (node.kind === "map" && node.entries.length === 0) {
     const head = { start: node.start, end: node.start + 1 };
     r.report(
       "workfile.missing_key",
