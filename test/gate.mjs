@@ -64,12 +64,16 @@ try {
   broken.push("vitest (no report)");
 }
 
-console.log("\n== guards");
-const guards = await run(process.execPath, [join(root, "test/mutation/break-guards.mjs")]);
-if (guards === 0) passed++;
-else {
-  failed++;
-  broken.push("guards");
+for (const [name, script] of [
+  ["guards", "test/mutation/break-guards.mjs"],
+  ["node 24", "test/node24.mjs"],
+]) {
+  console.log(`\n== ${name}`);
+  if ((await run(process.execPath, [join(root, script)])) === 0) passed++;
+  else {
+    failed++;
+    broken.push(name);
+  }
 }
 
 rmSync(scratch, { recursive: true, force: true });

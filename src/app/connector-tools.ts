@@ -1,32 +1,22 @@
 import { stringify } from "yaml";
-import type { ConnectorConfig } from "../admit/deployment.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
-import { isObject, type JsonObject } from "../base/json.ts";
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { toolDefinitionPin } from "../catalog/tool-definition.ts";
-import { Fault, Refusal } from "../errors/fault.ts";
-import { defaultConnection, openConnection } from "../host/connectors/connection.ts";
-import { CONNECT_DEADLINE_MS } from "../host/connectors/mcp.ts";
-import { McpSession } from "../host/connectors/mcp-session.ts";
+import { Fault } from "../errors/fault.ts";
+import { inspectServer } from "./deployment/inspect-server.ts";
 import { makeConnector } from "./deployment/make-connectors.ts";
-import { secretResolver } from "./deployment/secrets.ts";
 import type { Environment } from "./deployment/section.ts";
 import type { LoadedDeployment } from "./deployment.ts";
 import { Refused } from "./refused.ts";
 
-const MANIFEST_HEADER = `# Written from the server's own tool list: review it. Its hints are not trusted: what it does not declare stands as a
-# write that is not idempotent. \`pin\` holds the definition that was seen; another one is refused before a run.
+const MANIFEST_HEADER = `# Written from the server's own tool list and hints: review it, nobody has checked them. An action without a hint stands as
+# a write that is not idempotent. \`pin\` holds the definition that was seen; another one is refused before a run.
 `;
 
 /**
  * A manifest of an MCP connector's server, as YAML, from its tool list. Refuses with exit 2 for a name that is no
  * MCP connector; `catalog.unavailable` where the server cannot be reached.
  */
-export async function importManifest(
-  deployment: LoadedDeployment,
-  name: string,
-  env: Environment,
-  say: (line: string) => void,
-): Promise<string> {
+export async function importManifest(deployment: LoadedDeployment, name: string, env: Environment): Promise<string> {
   const config = Object.hasOwn(deployment.connectors, name) ? deployment.connectors[name] : undefined;
   if (config === undefined || (config.how.kind !== "mcp" && config.how.kind !== "mcp-http")) {
     const known = Object.values(deployment.connectors)
@@ -35,58 +25,16 @@ export async function importManifest(
     const help = known.length === 0 ? "The deployment has none." : `The deployment has: ${known.join(", ")}.`;
     throw new Refused(2, new Fault("input.invalid", "", `${name} is no MCP connector of the deployment. ${help}`));
   }
-  const session = await openSession(config, env, say, systemClock);
-  try {
-    const actions: JsonObject = {};
-    for (const [tool, definition] of session.tools) actions[actionName(tool)] = actionOf(tool, definition);
-    const manifest: JsonObject = {
-      connector: name,
-      version: "1.0.0",
-      ...(session.protocol === undefined ? {} : { protocol: session.protocol }),
-      actions,
-    };
-    return MANIFEST_HEADER + stringify(manifest, { lineWidth: 120, aliasDuplicateObjects: false });
-  } finally {
-    await session.close();
-  }
-}
-
-async function openSession(
-  config: ConnectorConfig,
-  env: Environment,
-  say: (line: string) => void,
-  clock: Clock,
-): Promise<McpSession> {
-  const { how } = config;
-  const own =
-    how.kind === "mcp"
-      ? { env: how.env, headers: {} }
-      : how.kind === "mcp-http"
-        ? { env: {}, headers: how.headers }
-        : { env: {}, headers: {} };
-  const { values } = await openConnection(defaultConnection(config.connections), secretResolver(env), own);
-  try {
-    return await McpSession.open(
-      {
-        server:
-          how.kind === "mcp"
-            ? { kind: "stdio", command: how.command, args: how.args, cwd: how.cwd }
-            : { kind: "http", url: how.kind === "mcp-http" ? how.url : "" },
-        values,
-        authorization: values.auth === null ? null : `Bearer ${values.auth}`,
-        negotiation: "auto",
-        clock,
-        deadline: CONNECT_DEADLINE_MS,
-        onStderr: say,
-      },
-      new AbortController().signal,
-    );
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Refusal("catalog.unavailable", `The server of ${config.name} cannot be reached: ${why}.`, {
-      connector: config.name,
-    });
-  }
+  const { protocol, tools } = await inspectServer(config, env, new AbortController().signal);
+  const actions: JsonObject = {};
+  for (const { name: tool, definition } of tools) actions[actionName(tool)] = actionOf(tool, definition);
+  const manifest: JsonObject = {
+    connector: name,
+    version: "1.0.0",
+    ...(protocol === null ? {} : { protocol }),
+    actions,
+  };
+  return MANIFEST_HEADER + stringify(manifest, { lineWidth: 120, aliasDuplicateObjects: false });
 }
 
 /** A server's name as an action name: what the grammar does not take becomes `_`. */
@@ -95,7 +43,8 @@ function actionName(tool: string): string {
   return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
 }
 
-function actionOf(tool: string, definition: { [key: string]: unknown }): JsonObject {
+function actionOf(tool: string, given: Json): JsonObject {
+  const definition: { [key: string]: unknown } = isObject(given) ? given : {};
   const hints = isObject(definition["annotations"]) ? definition["annotations"] : {};
   const readOnly = hints["readOnlyHint"] === true;
   const pin = toolDefinitionPin(definition);

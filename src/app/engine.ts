@@ -25,7 +25,7 @@ import type { RunResult } from "../journal/result.ts";
 import type { Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
-import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
+import { type ActiveRun, Past, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
 import { SourceText } from "../text/tree.ts";
 import { parseYaml } from "../text/yaml.ts";
@@ -254,17 +254,17 @@ export class Engine {
         deployment === null ? new Map<string, Connector>() : await this.#connect(admitted, deployment, options.signal);
       const feed = new Feed();
       for (const record of opened.first) feed.push(record);
-      let resumes = 0;
+      const past = new Past();
       const history = {
         next: async (): Promise<RunRecord | null> => {
           const record = await opened.cursor.next();
           if (record !== null) feed.push(record);
-          if (record?.kind === "run.resumed") resumes++;
+          if (record !== null) past.read(record);
           return record;
         },
       };
       const env = this.#environment(journal, connectors, models, feed);
-      const active = resumeRun(admitted, opened.roots, env, lease, history, () => resumes + 1);
+      const active = resumeRun(admitted, opened.roots, opened.first, env, lease, history, past);
       return this.#handle(active, connectors, journal, feed, options.signal);
     } catch (error) {
       await journal.release(lease).catch(() => {});

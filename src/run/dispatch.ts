@@ -162,10 +162,8 @@ async function perform(
   const cancelled = (): LiveBody => {
     // An earlier process may have dispatched what is not dispatched any more.
     if (context.recovered && hasEffect(manifest)) return write(lost(manifest));
-    return write({
-      outcome: "cancelled",
-      fault: new Fault("run.cancelled", spec.position, "Stopped before it was dispatched."),
-    });
+    const fault = new Fault("run.cancelled", spec.position, "Stopped before it was dispatched.");
+    return { ...write({ outcome: "cancelled", fault }), dispatched: false };
   };
   if (!isRepeatable(manifest) && context.hasIntent) return write(lost(manifest));
   if (context.signal.aborted) return cancelled();
@@ -185,7 +183,7 @@ async function perform(
   const port = connectors.get(connector);
   if (!port) {
     const fault = new Fault("action.unavailable", spec.position, `The connector ${connector} is not there.`);
-    return write({ outcome: "failed", fault, effect: "none" });
+    return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
   }
   const timeout = manifest.timeout;
   const controller = new AbortController();

@@ -49,12 +49,47 @@ export interface StartOptions {
 /** A run that this process owns. */
 export interface ActiveRun {
   readonly run: string;
-  /** Settles when the run has ended; rejects with a Refusal when it cannot go on here. */
-  readonly ended: Promise<EndedBody>;
+  /** Settles when the run has ended or is parked; rejects with a Refusal when it cannot go on here. */
+  readonly ended: Promise<void>;
   /** Cooperative: asking again, or after the end, changes nothing. */
   cancel(by: string): void;
   /** Waits for nothing: what is under way is lost or unknown. */
   abandon(by: string): void;
+}
+
+/** A position that was under way in so many crashes parks the run (DU-13). */
+const CRASHES_UNTIL_STUCK = 3;
+
+/** The run has been parked: its end is not for now. */
+class Parked extends Error {
+  override readonly name = "Parked";
+}
+
+/** What the records say of earlier processes: resumes, parkings, and how often each position was under way in a crash. */
+export class Past {
+  resumes = 0;
+  parked = 0;
+  readonly #again = new Map<Position, number>();
+
+  read(record: RunRecord): void {
+    if (record.kind === "run.suspended") {
+      this.parked++;
+      // Who resumes a parked run has looked at it: it starts afresh.
+      this.#again.clear();
+    }
+    if (record.kind !== "run.resumed") return;
+    this.resumes++;
+    const { redispatched } = record.body;
+    if (!Array.isArray(redispatched)) return;
+    for (const position of redispatched) {
+      if (typeof position === "string") this.#again.set(position, (this.#again.get(position) ?? 0) + 1);
+    }
+  }
+
+  /** Crashes with this position under way, the one before this resume included. */
+  crashesAt(position: Position): number {
+    return this.parked > 0 && !this.#again.has(position) ? 0 : (this.#again.get(position) ?? 0) + 1;
+  }
 }
 
 /** The roots that expressions read beside the steps. */
@@ -109,18 +144,21 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
   const started = first[1];
   invariant(started !== undefined, "a run without a start");
   const roots: Roots = { inputs: options.inputs, trigger: options.trigger, run: options.run, startedAt: started.at };
-  return own(admitted, roots, env, recorder, lease, null, () => 0);
+  return own(admitted, roots, env, recorder, lease, null, new Past());
 }
 
-/** Goes on with a run whose lease this process has taken. `history` gives the records after `run.started`. */
+/**
+ * Goes on with a run whose lease this process has taken. `first` are its acceptance and start, `history` gives the
+ * records after these.
+ */
 export function resumeRun(
   admitted: AdmittedPlan,
   roots: Roots,
+  first: readonly RunRecord[],
   env: RunEnvironment,
   lease: Lease,
   history: History,
-  /** How many resumes there are with this one, asked once the history has been read. */
-  resumes: () => number,
+  past: Past,
 ): ActiveRun {
   const recorder = new Recorder({
     run: roots.run,
@@ -130,7 +168,9 @@ export function resumeRun(
     clock: env.clock,
     listener: env.onRecord,
   });
-  return own(admitted, roots, env, recorder, lease, history, resumes);
+  // There may be no further one: what is written next has to come after these.
+  for (const record of first) recorder.observe(record);
+  return own(admitted, roots, env, recorder, lease, history, past);
 }
 
 function own(
@@ -140,7 +180,7 @@ function own(
   recorder: Recorder,
   lease: Lease,
   history: History | null,
-  resumes: () => number,
+  past: Past,
 ): ActiveRun {
   const list = processList(env, lease);
   list();
@@ -149,7 +189,13 @@ function own(
     mode: "run",
     history,
     onLive: async (redispatched) => {
-      const attempt = resumes();
+      const stuck = redispatched.filter((position) => past.crashesAt(position) >= CRASHES_UNTIL_STUCK);
+      if (stuck.length > 0) {
+        const body = { reason: "stuck", positions: stuck };
+        await recorder.append([{ kind: "run.suspended", position: "", attempt: past.parked + 1, in: undefined, body }]);
+        throw new Parked("the run is stuck");
+      }
+      const attempt = past.resumes + 1;
       await recorder.append([
         {
           kind: "run.resumed",
@@ -166,14 +212,14 @@ function own(
     if (request.verb === "cancel" && request.body["force"] === true) execution.abandon(request.by);
   });
   const ended = execution.run().then(
-    async (body) => {
+    async () => {
       mailbox.stop();
       await env.journal.release(lease);
-      return body;
     },
     async (error: unknown) => {
       mailbox.stop();
-      throw asRefusal(error);
+      if (!(error instanceof Parked)) throw asRefusal(error);
+      await env.journal.release(lease);
     },
   );
   return {
@@ -416,7 +462,7 @@ export class Execution {
 
   #witness(entry: Witnessed): void {
     this.#digest.record(entry);
-    if (entry.kind === "call.ended" && entry.body["outcome"] !== "cancelled") this.#counts.tool_attempts++;
+    if (entry.kind === "call.ended" && entry.body["dispatched"] !== false) this.#counts.tool_attempts++;
     if (entry.kind !== "agent.turn") return;
     this.#counts.agent_turns++;
     const { usage } = entry.body as { usage?: Json };

@@ -9,6 +9,8 @@
  * The same pass finds three slips of the pen which would turn a text into a map (`text: {{ x }}`). Each is one
  * stretch of the text; the parser gets it masked as a plain text of equal length, so that the other faults of
  * the file are still found in their places.
+ *
+ * One file of more than 400 lines: the rules of lines, scalars and brackets share the state of one scan.
  */
 import { byteLength } from "../base/json.ts";
 import { braceEnd, bracketEnd } from "./stretch.ts";
@@ -32,11 +34,12 @@ export interface Slip {
 
 export type Prescan = { ok: true; slips: Slip[] } | { ok: false; code: "yaml.too_large" | "yaml.too_deep"; at: number };
 
-export function prescan(text: string): Prescan {
+/** `most` is the nesting allowed. */
+export function prescan(text: string, most = MAX_NESTING): Prescan {
   if (text.length > MAX_TEXT_BYTES || byteLength(text) > MAX_TEXT_BYTES) {
     return { ok: false, code: "yaml.too_large", at: 0 };
   }
-  return new Scan(text).run();
+  return new Scan(text, most).run();
 }
 
 interface Block {
@@ -59,6 +62,7 @@ class TooDeep {
 
 class Scan {
   readonly #text: string;
+  readonly #most: number;
   readonly #slips: Slip[] = [];
   readonly #blocks: Block[] = [];
   readonly #flows: Flow[] = [];
@@ -78,8 +82,9 @@ class Scan {
   #lineBreak = -1;
   #lineBreakFrom = 0;
 
-  constructor(text: string) {
+  constructor(text: string, most: number) {
     this.#text = text;
+    this.#most = most;
   }
 
   run(): Prescan {
@@ -221,6 +226,7 @@ class Scan {
         case undefined:
           return false;
         case "\n":
+        case ",":
           break;
         case "\r":
           if (text[this.#pos + 1] !== "\n") this.#plain();
@@ -279,7 +285,7 @@ class Scan {
   }
 
   #check(): void {
-    if (this.#blocks.length + this.#flows.length > MAX_NESTING) throw new TooDeep(this.#pos - 1);
+    if (this.#blocks.length + this.#flows.length > this.#most) throw new TooDeep(this.#pos - 1);
   }
 
   /** Tags, anchors and stray indicators in front of a node; the `:` behind a key among them. */

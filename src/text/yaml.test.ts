@@ -77,6 +77,10 @@ describe("what is not part of the format", () => {
     expect(value("---\na: 1\n...\n")).toEqual({ a: 1 });
   });
 
+  test("a directive, which would bring another version's rules", () => {
+    faults("«%YAML 1.1»\n---\na: No", ["yaml.syntax"]);
+  });
+
   test("control characters and halves of characters", () => {
     faults("a: b«\u0007»c", ["yaml.character"]);
     faults('a: «"\\uD83D"»', ["yaml.character"]);

@@ -113,6 +113,11 @@ class YamlText {
     let documents = 0;
     let length = 0;
     for (const token of tokens) {
+      // `%YAML 1.1` would change what words and numbers mean.
+      if (token.type === "directive") {
+        const end = token.offset + token.source.length;
+        this.#fatal("yaml.syntax", token.offset, end, "Directives are not part of the format.", "Remove the line.");
+      }
       // Of a second document only the place matters: what follows is not looked at.
       if (token.type === "document" && ++documents > 1) {
         const message = "A file holds one document, and a second one begins here.";

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../../src/base/json.ts";
+import type { JsonObject } from "../../src/base/json.ts";
 import type { Diagnostic } from "../../src/errors/diagnostic.ts";
 import type { FaultJson } from "../../src/errors/fault.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
@@ -39,8 +39,3 @@ export const NOTHING: Outcome = {
   records: [],
   output: "",
 };
-
-/** A position, or a glob over positions, as cases name one. */
-export function isText(value: Json | undefined): value is string {
-  return typeof value === "string";
-}

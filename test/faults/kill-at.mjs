@@ -3,6 +3,13 @@
 import { createEngine } from "../../dist/app/engine.js";
 import { Feed } from "../../dist/app/feed.js";
 
+/** `name=value`: a list or a map as JSON, anything else as text. */
+function read(pair) {
+  const [name, ...rest] = pair.split("=");
+  const value = rest.join("=");
+  return [name, /^[[{]/.test(value) ? JSON.parse(value) : value];
+}
+
 const [at, runId, file, ...pairs] = process.argv.slice(2);
 const push = Feed.prototype.push;
 let resumed = false;
@@ -12,7 +19,7 @@ Feed.prototype.push = function (record) {
 };
 
 const engine = await createEngine({ say: () => {} });
-const inputs = Object.fromEntries(pairs.map((pair) => pair.split("=")));
+const inputs = Object.fromEntries(pairs.map(read));
 const run = await engine.start(file, { runId, inputs });
 const result = await run.result();
 resumed = true;

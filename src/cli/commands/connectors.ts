@@ -48,7 +48,7 @@ export async function connectorsImportCommand(name: string, options: CommonOptio
   const engine = await createEngine(engineOptions(options, terminal, "ambit connectors import"));
   try {
     const deployment = await engine.deployment(engine.cwd);
-    const text = await importManifest(deployment, name, process.env, (line) => terminal.err(`${line}\n`));
+    const text = await importManifest(deployment, name, process.env);
     terminal.out(text);
     terminal.err(
       terminal.color.dim(

@@ -93,7 +93,8 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
     },
   );
   parts.during?.(active);
-  const ended = await active.ended;
+  await active.ended;
+  const ended = records.at(-1)?.body as unknown as EndedBody;
   const [accepted, started] = records;
   if (!accepted || !started) throw new Error("no records");
   const replayed = await replayRun(

@@ -37,7 +37,7 @@ describe("the document", () => {
     expect(
       findings(
         file(
-          "«nme»: x\nconsts: { a: «010» }\nsteps:\n  - a: { x.y: { t: «{{ inputs.a }}», t2: 1, «t2»: 2 } }\n  - «inputs»: { x.y: {} }",
+          "«nme»: x\nconsts: { a: «010» }\nsteps:\n  - a: { x.y: { t: «{{ run.id }}», t2: 1, «t2»: 2 } }\n  - «inputs»: { x.y: {} }",
         ),
       ),
     ).toHaveLength(5);
