@@ -37,6 +37,18 @@ limits: { steps: 20000 }
   return file;
 }
 
+/** Loops of 1,000 natural writes each: a long history over a small plan. */
+export function loopFlow(folder, loops) {
+  writeFlow(folder, 1);
+  const lines = ['workfile: "1"', `name: loops-${loops}`, "limits: { steps: 20000 }", "steps:"];
+  for (let i = 0; i < loops; i++) {
+    lines.push(`  - loop_${i}:`, '      wf.each: "{{ range(1000) }}"', "      as: n", "      max: 1000", "      steps:", '        - s: { work.do: { n: "{{ n }}" } }');
+  }
+  const file = join(folder, `loops-${loops}.workfile.yaml`);
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  return file;
+}
+
 export async function withEngine(folder, store, work) {
   const engine = await createEngine({ cwd: folder, say: () => {}, ...(store ? { store } : {}) });
   try {

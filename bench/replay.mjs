@@ -1,9 +1,9 @@
 // Replay of a long run against reading, parsing and checksumming the same records.
 import { join } from "node:path";
-import { inFolder, runOnce, withEngine, writeFlow } from "./flow.mjs";
+import { inFolder, loopFlow, runOnce, withEngine } from "./flow.mjs";
 import { median, milliseconds, noise, percent, repeat } from "./measure.mjs";
 
-const STEPS = 5_000;
+const LOOPS = 5;
 const ROUNDS = 5;
 
 async function readAll(engine, id) {
@@ -19,7 +19,7 @@ async function readAll(engine, id) {
 
 export async function replay() {
   return inFolder(async (folder) => {
-    const file = writeFlow(folder, STEPS);
+    const file = loopFlow(folder, LOOPS);
     return withEngine(folder, join(folder, "store.db"), async (engine) => {
       const { id } = await runOnce(engine, file);
       const read = [];

@@ -121,6 +121,7 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
       agent: step.agent,
       provider: identity.provider,
       model: identity.model,
+      token_method: identity.tokenMethod,
       tools: step.tools,
       digest: identity.digest,
     });

@@ -37,7 +37,16 @@ export interface Bounds {
 
 export interface AdmissionReport {
   capabilities: string[];
-  agents: { step: string; agent: string; provider: string; model: string; tools: string[]; digest: string }[];
+  agents: {
+    step: string;
+    agent: string;
+    provider: string;
+    model: string;
+    /** How its tokens are counted (WX-75). */
+    token_method: AgentIdentity["tokenMethod"];
+    tools: string[];
+    digest: string;
+  }[];
   tools: {
     action: string;
     effects: string;

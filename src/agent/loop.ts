@@ -221,7 +221,8 @@ class AgentExecution {
       const limit = this.#context.due - this.#startedAt;
       scheduler.stopAt(scope, this.#context.due, { cause: "timeout", because: null, limit, by: null });
     }
-    const end = await this.#in.list(steps, { scope: this.#context.scope, position, stop: scope });
+    const names = this.#context.scope.enter({ error: this.#in.errorValue(fault) });
+    const end = await this.#in.list(steps, { scope: names, position, stop: scope });
     scheduler.closeScope(scope);
     if (end.is === "exit") return end;
     if (end.is === "stopped" && outer.current !== null) return end;
@@ -403,6 +404,7 @@ class AgentExecution {
       backoff: manifest.retry.backoff,
       ofAgent: true,
       takeAttempt: () => this.#meter.take(),
+      onDispatched: () => this.#meter.countDispatch(),
     });
   }
 }

@@ -4,11 +4,12 @@
  * I1: only exact declared names are tools; everything else is refused, whatever it looks like.
  * I2: a proposal refused for its name or for a reserved input takes no position and no attempt (D3); one
  *     whose arguments do not fit has taken its position and is neither dispatched nor counted.
- * I3: proposals are taken in order up to the budget, the rest refused (D4); a refusal for the budget
- *     exhausts the step.
+ * I3: proposals are taken in order up to the budget, the rest refused (D4), whatever their arguments; a
+ *     refusal for the budget exhausts the step.
  * I4: a typed result offered together with calls counts, and the calls are refused.
  * I5: a refusal names what is wrong, and never more than the agent's own words and the tool's schema.
  */
+import { invariant } from "../base/invariant.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import type { TurnCall } from "../journal/bodies.ts";
 import { auxPosition, indexedPosition, type Position } from "../plan/position.ts";
@@ -163,6 +164,10 @@ function judgeOne(
     return late("agent.result_given", "The result was given in the same turn: nothing more is called.", false);
   }
   if (budgetSpent) return late("agent.budget_exhausted", "The budget of this step is spent.", true);
+  // Before the arguments are looked at: what comes after the last attempt is no work any more, whatever it holds.
+  if (!state.meter.copy().take()) {
+    return late("agent.budget_exhausted", "The budget of this step has no attempt left.", true);
+  }
   if (state.denied(proposal.tool)) {
     return late("tool_not_authorized", `The deployment's policy does not allow ${proposal.tool}.`, false);
   }
@@ -183,10 +188,7 @@ function judgeOne(
     const message = `The deployment's policy allows ${tool.max} calls of ${proposal.tool} in this step.`;
     return { verdict: refusal(id, proposal.tool, "tool_not_authorized", message), n };
   }
-  if (!state.meter.take()) {
-    const message = "The budget of this step has no attempt left.";
-    return { verdict: refusal(id, proposal.tool, "agent.budget_exhausted", message, null, true), n };
-  }
+  invariant(state.meter.take(), "an attempt that was free is gone");
   state.accepted.set(proposal.tool, used + 1);
   return { verdict: { is: "accepted", call: { id, tool, name: proposal.tool, args, n, key, position } }, n };
 }

@@ -9,6 +9,7 @@
  *     same is kept, as late.
  * I5: only effects can be unknown: a read that times out or loses its connection has simply failed.
  * I6: a call is over at most the drain grace after its signal.
+ * I7: nothing is dispatched after its step was asked to stop, the wait for a retry included.
  */
 import type { AdmittedAction } from "../admit/admitted-plan.ts";
 import { sleep } from "../base/clock.ts";
@@ -45,6 +46,8 @@ export interface CallSpec {
   ofAgent: boolean;
   /** Takes a further attempt of a budget; false if none is free. The first one is held already. */
   takeAttempt?: () => boolean;
+  /** Told of each attempt that was dispatched, once its record is there. */
+  onDispatched?: () => void;
 }
 
 export type CallEnd =
@@ -105,6 +108,7 @@ export async function dispatch(
       onBudget: "grace",
       start: (context) => perform(context, scheduler, connectors, spec, attempt, Math.min(pause, MAX_BACKOFF_MS)),
     });
+    if (body["dispatched"] !== false) spec.onDispatched?.();
     const end = readBody(body, position);
     const stopped = spec.scope.current;
     if (stopped !== null) return { is: "stopped", stop: stopped, cutOff: end.is === "unknown" ? end.code : null };
@@ -166,9 +170,10 @@ async function perform(
     return { ...write({ outcome: "cancelled", fault }), dispatched: false };
   };
   if (!isRepeatable(manifest) && context.hasIntent) return write(lost(manifest));
-  if (context.signal.aborted) return cancelled();
-  if (pause > 0) await sleep(context.clock, pause, context.signal);
-  if (context.signal.aborted) return cancelled();
+  // The grace of a spent budget is for what is under way, not for what has not begun.
+  if (context.asked.aborted) return cancelled();
+  if (pause > 0) await sleep(context.clock, pause, context.asked);
+  if (context.asked.aborted) return cancelled();
   if (!isRepeatable(manifest)) {
     await context.write([
       {

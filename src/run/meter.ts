@@ -1,15 +1,17 @@
 /**
  * What an agent step has spent of its Budget.
  *
- * I1: `steps` never exceeds `budget.steps`: an attempt is taken before its dispatch and only if one is free.
+ * I1: what is taken never exceeds `budget.steps`: an attempt is taken before its dispatch and only if one is free.
  * I2: an accepted proposal holds one attempt from the start; a retry needs a further free one.
  * I3: tokens are known at turn boundaries only; an overshoot is recorded, never hidden.
+ * I4: `steps`, which is reported, counts what was dispatched; what was held and stopped before that is none.
  */
 import type { Budget } from "../plan/budget.ts";
 
 export class Meter {
   readonly budget: Budget;
   #reserved = 0;
+  #dispatched = 0;
   #tokens = 0;
   #unreported = false;
 
@@ -20,14 +22,19 @@ export class Meter {
   copy(): Meter {
     const copy = new Meter(this.budget);
     copy.#reserved = this.#reserved;
+    copy.#dispatched = this.#dispatched;
     copy.#tokens = this.#tokens;
     copy.#unreported = this.#unreported;
     return copy;
   }
 
-  /** Attempts dispatched or held. */
+  /** Attempts that were dispatched. */
   get steps(): number {
-    return this.#reserved;
+    return this.#dispatched;
+  }
+
+  countDispatch(): void {
+    this.#dispatched++;
   }
 
   get tokens(): number {

@@ -34,6 +34,8 @@ export interface Delivery {
 
 export interface EffectContext {
   signal: AbortSignal;
+  /** Fires as soon as it shall stop: with `signal`, or where a spent budget lets it settle before that. */
+  asked: AbortSignal;
   clock: Clock;
   /** Fires when nothing is waited for any more (a forced cancel). */
   hurry: AbortSignal;
@@ -365,8 +367,10 @@ export class Scheduler {
   #start(wait: Wait): void {
     const { request } = wait;
     const controller = new AbortController();
+    const asked = new AbortController();
     const abort = (stop: Stop): void => {
       effect.stop ??= stop;
+      asked.abort();
       controller.abort();
     };
     const effect: LiveEffect = {
@@ -376,6 +380,7 @@ export class Scheduler {
       abort,
       abortAfterGrace: (stop) => {
         effect.stop ??= stop;
+        asked.abort();
         const timer = this.clock.after(this.drainGrace, () => controller.abort());
         controller.signal.addEventListener("abort", () => timer.cancel(), { once: true });
         cancelGrace = () => timer.cancel();
@@ -386,6 +391,7 @@ export class Scheduler {
     request.scope?.enter(effect);
     const context: EffectContext = {
       signal: controller.signal,
+      asked: asked.signal,
       hurry: this.#hurry.signal,
       clock: this.clock,
       stopped: () => effect.stop,

@@ -18,6 +18,9 @@ vi.mock("../../src/host/models/create-model.ts", async (original) => {
 // A case that passes as it is: each test changes one thing and looks at what the runner makes of it.
 const GOOD = fileURLToPath(new URL("../../conformance/WX-23-example-of-the-seed", import.meta.url));
 
+/** The key of `case.json`. */
+const FOLLOW_UPS = "then";
+
 let root = "";
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "ambit-runner-"));
@@ -138,7 +141,7 @@ test("the stage replay expects an equal replay, whatever else is given", async (
 test("further commands are judged by expectations of their own", async () => {
   const then = (expected: object): Changes => ({
     expect: {},
-    settings: Object.fromEntries([["then", ["replay", { command: "resume", expect: expected }]]]),
+    settings: { [FOLLOW_UPS]: ["replay", { command: "resume", expect: expected }] },
   });
   expect(await differences(then({ status: "completed" }))).toEqual([]);
   expect(await differences(then({ status: "failed" }))).toEqual(["then resume: status"]);

@@ -116,7 +116,7 @@ export class StubConnector implements Connector {
       return answerOf(first.entry.answer, withKey(first.args, request), this.name);
     };
     if (entry === null) return earlier() ?? LOST;
-    await sleep(this.#options.clock, entry.delay, signal);
+    if (entry.delay > 0) await sleep(this.#options.clock, entry.delay, signal);
     if (signal.aborted && entry.answer.is !== "hang") return this.#aborted(request);
     if (entry.answer.is === "hang") {
       await fired(signal);
