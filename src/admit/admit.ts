@@ -14,6 +14,8 @@ import { resolveAgents } from "./rules/agents.ts";
 import { checkApprovals, covers } from "./rules/approvals.ts";
 import { checkCapabilities, requiredCapabilities } from "./rules/capabilities.ts";
 import { checkCeiling } from "./rules/ceiling.ts";
+import { checkCodes } from "./rules/codes.ts";
+import { checkDurations } from "./rules/durations.ts";
 import { checkSettings, settingAt } from "./rules/settings.ts";
 import { checkTools, hintUnkeyedWrites } from "./rules/tools.ts";
 
@@ -38,6 +40,8 @@ export function admit(input: AdmissionInput): AdmissionResult {
   checkTools(admission);
   hintUnkeyedWrites(admission);
   checkApprovals(admission);
+  checkCodes(admission);
+  checkDurations(admission);
   checkSettings(admission);
   const proved = proveBounds(
     [...input.plan.steps, ...input.plan.cleanup.flatMap((entry) => entry.steps)],

@@ -7,7 +7,8 @@
  * I3: what happens after a turn is computed from its record alone: live, resumed and replayed agree.
  * I4: after the first bound is reached no further work is accepted; a typed result still counts.
  * I5: every way out is one `agent.ended` record with its reason and the observed counts.
- * I6: the loop is bounded whatever the agent does: turns, refused turns in a row, empty turns, proposals.
+ * I6: nothing sensitive stands in a turn's record, whatever the agent says again (hide.ts).
+ * I7: the loop is bounded whatever the agent does: turns, refused turns in a row, empty turns, proposals.
  */
 import { invariant } from "../base/invariant.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
@@ -24,8 +25,9 @@ import { Meter } from "../run/meter.ts";
 import type { LiveBody } from "../run/scheduler.ts";
 import { messageOf, settle } from "../run/settle.ts";
 import type { StepContext, StepRunner } from "../run/steps/step-runner.ts";
-import { type Finish, typedResult } from "./finish.ts";
-import type { Message, ModelPort, ToolAnswer, TurnOutcome, TurnRequest } from "./model.ts";
+import { type Finish, invalidResult, typedResult } from "./finish.ts";
+import { hide, hideMarked, hideText, markTexts, sensitiveTexts } from "./hide.ts";
+import type { Message, ModelPort, Proposal, ToolAnswer, TurnOutcome, TurnRequest } from "./model.ts";
 import { shownToModel } from "./shown.ts";
 import { agentTools, toolSpec } from "./tools.ts";
 import { type AcceptedCall, copyState, type JudgedCall, judgeProposals, type TurnState, takeCalls } from "./turn.ts";
@@ -76,6 +78,8 @@ class AgentExecution {
   readonly #goal: Val;
   readonly #projected: Val;
   readonly #finish: Finish;
+  /** What must not stand in a record in clear: all that is sensitive in what the step reads. */
+  readonly #sensitive: readonly string[];
   readonly #meter: Meter;
   readonly #state: TurnState;
   readonly #startedAt: number;
@@ -97,6 +101,8 @@ class AgentExecution {
     this.#goal = goal;
     this.#projected = projected;
     this.#finish = typedResult(step.returns);
+    const read = step.reads.map((name) => context.scope.read(name) ?? null);
+    this.#sensitive = sensitiveTexts([...read, goal, projected]);
     this.#meter = new Meter(step.budget);
     this.#startedAt = interpreter.scheduler.now;
     const { definition } = interpreter.admitted;
@@ -252,10 +258,10 @@ class AgentExecution {
       this.#countTokens(body);
       if (body["result"] !== undefined) {
         takeCalls(this.#state, callsOf(body));
-        const accepted = this.#finish.accept(recorded(body["result"]), this.#at);
-        return accepted.ok
-          ? { reason: "result", value: accepted.value }
-          : { reason: "invalid_result", fault: accepted.fault };
+        const problems = body["problems"] ?? null;
+        return problems === null
+          ? { reason: "result", value: body["result"] }
+          : { reason: "invalid_result", fault: invalidResult(problems, this.#at) };
       }
       const giveUp = peel(body["give_up"] ?? null).value;
       if (typeof giveUp === "string") {
@@ -331,20 +337,24 @@ class AgentExecution {
         if (outcome.is === "failed") return failedTurn(outcome.code, outcome.message, this.#at, outcome.details ?? {});
         const state = copyState(this.#state);
         state.meter.count(outcome.usage === null ? null : outcome.usage.input + outcome.usage.output);
-        const result = outcome.results[0];
-        const calls = judgeProposals(state, outcome.calls, result !== undefined, state.meter.tokensSpent);
+        const offer = outcome.results[0];
+        const calls = judgeProposals(state, outcome.calls, offer !== undefined, state.meter.tokensSpent);
+        const texts = this.#sensitive;
+        const judged = offer === undefined ? null : this.#finish.judge(markTexts(offer, texts));
+        const giveUp = outcome.giveUp === null ? null : hideText(outcome.giveUp.slice(0, MAX_TEXT), texts);
         const answer: Message = {
           role: "agent",
-          text: outcome.text.slice(0, MAX_TEXT),
-          calls: outcome.calls.slice(0, calls.length),
-          results: outcome.results.slice(0, 1),
-          ...(outcome.giveUp === null ? {} : { giveUp: outcome.giveUp.slice(0, MAX_TEXT) }),
+          text: hideText(outcome.text.slice(0, MAX_TEXT), texts),
+          calls: outcome.calls.slice(0, calls.length).map((call) => hiddenProposal(call, texts)),
+          results: judged === null ? [] : [hideMarked(judged.offer, texts)],
+          ...(giveUp === null ? {} : { giveUp }),
         };
         return {
-          messages: [...fresh, answer] as unknown as Val,
-          calls: calls as unknown as Val,
-          ...(result === undefined ? {} : { result }),
-          ...(outcome.giveUp === null ? {} : { give_up: outcome.giveUp.slice(0, MAX_TEXT) }),
+          messages: [...fresh.map((message) => hiddenMessage(message, texts)), answer] as unknown as Val,
+          calls: calls.map((call) => hiddenCall(call, texts)) as unknown as Val,
+          ...(judged === null ? {} : { result: judged.result }),
+          ...(judged === null || judged.problems === null ? {} : { problems: hide(judged.problems, texts) }),
+          ...(giveUp === null ? {} : { give_up: giveUp }),
           usage: outcome.usage,
           finish: outcome.finish,
         };
@@ -438,8 +448,49 @@ function exhaustedText(by: "steps" | "tokens" | "duration", limit: number): stri
 }
 
 function callsOf(body: LiveBody): JudgedCall[] {
-  const calls = recorded(body["calls"] ?? []);
+  const calls = peel(body["calls"] ?? []).value;
   return Array.isArray(calls) ? (calls as unknown as JudgedCall[]) : [];
+}
+
+/** A judged proposal as it may be recorded: what is dispatched keeps its value under a mark. */
+function hiddenCall(call: JudgedCall, texts: readonly string[]): JudgedCall {
+  if (texts.length === 0) return call;
+  const { args_text: text, message, details } = call;
+  return {
+    ...call,
+    args: markTexts(reveal(call.args), texts),
+    ...(call.n === null ? { tool: hideText(call.tool, texts) } : {}),
+    ...(text === undefined ? {} : { args_text: hideText(text, texts) }),
+    ...(message === undefined ? {} : { message: hideText(message, texts) }),
+    ...(details === undefined ? {} : { details: hide(details, texts) }),
+  };
+}
+
+function hiddenProposal(call: Proposal, texts: readonly string[]): Proposal {
+  const { args, argsText } = call;
+  return {
+    ...call,
+    ...(args === undefined ? {} : { args: hide(args, texts) as JsonObject }),
+    ...(argsText === undefined ? {} : { argsText: hideText(argsText, texts) }),
+  };
+}
+
+/** A message to the agent as it may be recorded. */
+function hiddenMessage(message: Message, texts: readonly string[]): Message {
+  if (message.role !== "results" || texts.length === 0) return message;
+  const results = message.results.map((answer): ToolAnswer => {
+    if (answer.ok) return { ...answer, value: hide(answer.value, texts) };
+    const { code, message: said, details } = answer.error;
+    return {
+      ...answer,
+      error: {
+        code,
+        message: hideText(said, texts),
+        ...(details === undefined ? {} : { details: hide(details, texts) }),
+      },
+    };
+  });
+  return { role: "results", results };
 }
 
 function emptyTurn(finish: string): LiveBody {

@@ -10,8 +10,9 @@
  * I5: a refusal names what is wrong, and never more than the agent's own words and the tool's schema.
  */
 import { invariant } from "../base/invariant.ts";
-import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { isObject, type Json } from "../base/json.ts";
 import type { TurnCall } from "../journal/bodies.ts";
+import type { Val } from "../plan/marked.ts";
 import { auxPosition, indexedPosition, type Position } from "../plan/position.ts";
 import { checkArguments } from "../run/dispatch.ts";
 import { agentKey } from "../run/keys.ts";
@@ -32,7 +33,7 @@ export interface AcceptedCall {
   tool: AgentTool;
   name: string;
   /** With what the policy fixes, without the key. */
-  args: JsonObject;
+  args: { [name: string]: Val };
   n: number;
   key: string | null;
   position: Position;
@@ -51,7 +52,7 @@ export interface TurnState {
 }
 
 /** A proposal as its turn records it: with what the agent is told of a refusal, so that a resumed run says the same. */
-export type JudgedCall = TurnCall & { id: string; message?: string; details?: Json };
+export type JudgedCall = Omit<TurnCall, "args"> & { id: string; args: Val; message?: string; details?: Json };
 
 /** Judges the proposals of one turn in order. `state` is moved on: hand over a copy (see {@link copyState}). */
 export function judgeProposals(
@@ -109,7 +110,7 @@ export function takeCalls(
       id: call.id,
       tool,
       name: call.tool,
-      args: call.args,
+      args: call.args as { [name: string]: Val },
       n: call.n,
       key: call.key,
       position: indexedPosition(auxPosition(state.step, "tools"), call.n),

@@ -29,6 +29,7 @@ import { type ActiveRun, Past, type RunEnvironment, resumeRun, startRun } from "
 import type { StepRunners } from "../run/steps/step-runner.ts";
 import { SourceText } from "../text/tree.ts";
 import { parseYaml } from "../text/yaml.ts";
+import { offeredCapabilities } from "./capabilities.ts";
 import { closeAll, connectAll } from "./connectors.ts";
 import { secretsOf } from "./deployment/secrets-of.ts";
 import type { Environment } from "./deployment/section.ts";
@@ -42,9 +43,6 @@ import { Refused } from "./refused.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
 import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
-
-/** What this executor can do; a deployment may take some of it away. */
-export const OFFERED_CAPABILITIES = ["wf.agent-execution"];
 
 export interface EngineOptions {
   /** Working folder: where relative paths start and the store is looked for. Default: the process's. */
@@ -174,7 +172,7 @@ export class Engine {
       limited: new Set(Object.keys(deployment.connectorLimits)),
       policy: deployment.policy,
       limits: deadline === undefined ? limits : { ...limits, deadline: Math.min(deadline, limits.deadline) },
-      capabilities: new Set(OFFERED_CAPABILITIES.filter((name) => !deployment.deniedCapabilities.includes(name))),
+      capabilities: offeredCapabilities(deployment),
     });
   }
 

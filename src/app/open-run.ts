@@ -37,14 +37,12 @@ export async function openRun(pages: Pages, again: JsonObject): Promise<OpenedRu
   const accepted = await cursor.next();
   const started = await cursor.next();
   if (accepted?.kind !== "run.accepted" || started?.kind !== "run.started" || !isObject(accepted.body["definition"])) {
-    throw new Refusal(
-      "journal.corrupt",
-      `The records of run ${accepted?.run ?? "?"} do not begin with its acceptance and start.`,
-      {
-        run: accepted?.run ?? null,
-        seq: 1,
-      },
-    );
+    const seq = accepted?.kind === "run.accepted" && isObject(accepted.body["definition"]) ? 2 : 1;
+    const due = seq === 1 ? "acceptance" : "start";
+    throw new Refusal("journal.corrupt", `Record ${seq} of run ${accepted?.run ?? "?"} is not its ${due}.`, {
+      run: accepted?.run ?? null,
+      seq,
+    });
   }
   const { report, ...definition } = accepted.body["definition"] as unknown as Definition & { report: AdmissionReport };
   const admitted = readmit(definition, report);

@@ -39,7 +39,7 @@ export function engineOptions(options: CommonOptions, terminal: Terminal, label:
     ...(options.store === undefined ? {} : { store: options.store }),
     identity: userName(),
     label,
-    say: (line) => terminal.err(`${line}\n`),
+    say: (line) => terminal.say(line),
   };
 }
 

@@ -3,6 +3,7 @@ import { formatDuration } from "../base/duration.ts";
 import { isObject, type Json } from "../base/json.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { exitOf, isPlainSuccess, type RunResult, type StopSignal } from "../journal/result.ts";
+import { LiveBlock } from "./live-block.ts";
 import { recordLine } from "./record-line.ts";
 import { safeText, type Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
@@ -13,6 +14,11 @@ import { VERSION } from "./version.ts";
  */
 export async function followRun(terminal: Terminal, run: EngineRun, goOn: string): Promise<number> {
   let signal: StopSignal = null;
+  const block = new LiveBlock(
+    terminal,
+    !terminal.json && process.stderr.isTTY === true && process.env["TERM"] !== "dumb",
+  );
+  terminal.route((line) => block.line(line));
   const onSignal = (name: "SIGINT" | "SIGTERM"): void => {
     if (signal === null) {
       signal = name;
@@ -31,11 +37,14 @@ export async function followRun(terminal: Terminal, run: EngineRun, goOn: string
   process.on("SIGINT", onInt);
   process.on("SIGTERM", onTerm);
   try {
-    for await (const record of run.events()) printRecord(terminal, record);
+    for await (const record of run.events()) printRecord(terminal, record, block);
+    block.end();
     const result = await run.result();
     printResult(terminal, result, goOn);
     return exitOf(result, signal);
   } finally {
+    block.end();
+    terminal.route(null);
     process.off("SIGINT", onInt);
     process.off("SIGTERM", onTerm);
   }
@@ -45,13 +54,14 @@ export function printVersionLine(terminal: Terminal): void {
   if (terminal.json) terminal.out(`${JSON.stringify({ type: "version", ambit: VERSION, record: 1 })}\n`);
 }
 
-function printRecord(terminal: Terminal, record: RunRecord): void {
+function printRecord(terminal: Terminal, record: RunRecord, block: LiveBlock): void {
   if (terminal.json) {
     terminal.out(`${JSON.stringify({ type: "event", ...record })}\n`);
     return;
   }
   const line = recordLine(record, terminal.color);
-  if (line !== null) terminal.err(`${line}\n`);
+  if (line !== null) block.line(line);
+  block.see(record);
 }
 
 export function printResult(terminal: Terminal, result: RunResult, goOn: string): void {

@@ -2,6 +2,10 @@
 export interface Terminal {
   out(text: string): void;
   err(text: string): void;
+  /** One line of talk, above whatever is drawn on the terminal. */
+  say(line: string): void;
+  /** Lines of talk go through `to` from now on; null: straight to stderr. */
+  route(to: ((line: string) => void) | null): void;
   readonly color: Paint;
   readonly json: boolean;
 }
@@ -44,9 +48,15 @@ export function paint(on: boolean): Paint {
 }
 
 export function processTerminal(choice: ColorChoice, json: boolean): Terminal {
+  let routed: ((line: string) => void) | null = null;
+  const err = (text: string): void => void process.stderr.write(text);
   return {
     out: (text) => void process.stdout.write(text),
-    err: (text) => void process.stderr.write(text),
+    err,
+    say: (line) => (routed === null ? err(`${line}\n`) : routed(line)),
+    route: (to) => {
+      routed = to;
+    },
     color: paint(wantsColor(choice, process.env, process.stderr.isTTY === true)),
     json,
   };

@@ -106,6 +106,7 @@ export async function dispatch(
       in: { action: manifest.name, args: recorded(spec.args) },
       scope: spec.scope,
       onBudget: "grace",
+      ...(isRepeatable(manifest) ? {} : { intent: true }),
       start: (context) => perform(context, scheduler, connectors, spec, attempt, Math.min(pause, MAX_BACKOFF_MS)),
     });
     if (body["dispatched"] !== false) spec.onDispatched?.();

@@ -13,7 +13,7 @@ import { HashCheck } from "../journal/hashes.ts";
 import type { Position } from "../plan/position.ts";
 import { Recorder } from "./recorder.ts";
 import { Execution, type Roots } from "./run.ts";
-import { type History, HistoryEnd, HistoryMismatch } from "./scheduler.ts";
+import { type History, HistoryEnd, HistoryMismatch, type Scheduler } from "./scheduler.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
 export type ReplayReport =
@@ -70,7 +70,8 @@ export async function replayRun(
   const execution = new Execution(admitted, roots, new Map(), runners, recorder, NO_CLOCK, { mode: "replay", history });
   try {
     const computed = await execution.run();
-    await drain(history);
+    await drain(history, execution.scheduler);
+    if (seen.ended !== null) execution.scheduler.checkNotes();
     return compare(computed, seen.ended, seen.events);
   } catch (error) {
     if (error instanceof HistoryEnd) return unfinished(seen.ended, seen.events);
@@ -88,8 +89,9 @@ export async function replayRun(
 }
 
 /** What is left after the plan has come to its end may only be notes. */
-async function drain(history: History): Promise<void> {
+async function drain(history: History, scheduler: Scheduler): Promise<void> {
   for (let record = await history.next(); record !== null; record = await history.next()) {
+    if (!isDelivery(record.kind)) scheduler.readNote(record);
     // A timer that fired in the moment the run ended stopped nothing.
     if (!isDelivery(record.kind) || record.kind === "stop.decided") continue;
     throw new HistoryMismatch(
@@ -126,6 +128,8 @@ function compare(computed: EndedBody, ended: RunRecord | null, events: number): 
     recorded: found,
     seq: ended.seq,
   });
+  const counts: Json = { ...computed.counts, events: ended.seq };
+  if (!jsonEqual(counts, recorded["counts"] ?? null)) return diverged("counts", counts, recorded["counts"] ?? null);
   const parts: (keyof EndedBody)[] = [
     "status",
     "error",

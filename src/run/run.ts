@@ -393,7 +393,8 @@ export class Execution {
 
   async #end(end: End, outputs: Val): Promise<EndedBody> {
     const { status, error, outputs: values } = this.#verdict(end, outputs);
-    const notes = this.#scheduler.takeNotes();
+    // In a replay they are still to be held against the records behind the plan's end.
+    const notes = this.#mode === "run" ? this.#scheduler.takeNotes() : [];
     this.#counts.events = this.#recorder.seq + notes.length + 1;
     const { ends } = this.#interpreter;
     const body: EndedBody = {

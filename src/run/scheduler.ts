@@ -59,6 +59,8 @@ export interface EffectRequest {
   onBudget: "abort" | "grace";
   /** Notes made so far have to be on disk before this effect starts. */
   flush?: true;
+  /** It writes a `call.intent` before it goes out: a recorded result without one does not fit. */
+  intent?: true;
   /** Never throws for a failure of the outside: what went wrong is in the body it returns. */
   start(context: EffectContext): Promise<LiveBody>;
 }
@@ -455,13 +457,14 @@ export class Scheduler {
     this.#lastRead = record;
     this.#recorder.observe(record);
     if (!isDelivery(record.kind)) {
-      this.#readNote(record);
+      this.readNote(record);
       return null;
     }
     return { record, body: rehydrateBody(record.body), scope: null };
   }
 
-  #readNote(record: RunRecord): void {
+  /** Takes a note that was read back. What is read behind the plan's end comes from outside. */
+  readNote(record: RunRecord): void {
     if (record.kind.startsWith("run.")) return;
     const key = recordKey(record);
     const pending = this.#pendingNotes.findIndex((draft) => recordKey(draft) === key);
@@ -477,6 +480,20 @@ export class Scheduler {
         `${record.kind} at ${place(record.position)} is recorded otherwise than it happens now`,
         { kind: record.kind, seq: record.seq, expected: outOfJson(draft.kind, draft.body), recorded: record.out },
       );
+    }
+  }
+
+  /** After the end of a recorded run: each note was made and each that was made is recorded. */
+  checkNotes(): void {
+    const [missing] = this.#pendingNotes;
+    if (missing !== undefined) {
+      const message = `${missing.kind} at ${place(missing.position)} is not recorded`;
+      throw new HistoryMismatch(missing.position, message, { expected: missing.kind, recorded: null });
+    }
+    for (const { kind, position, seq } of this.#openNotes.values()) {
+      if (kind !== "agent.started" && kind !== "agent.ended" && kind !== "call.intent") continue;
+      const message = `${kind} at ${place(position)} is recorded, and the plan has nothing of the kind there`;
+      throw new HistoryMismatch(position, message, { seq, expected: null, recorded: kind });
     }
   }
 
@@ -521,7 +538,14 @@ export class Scheduler {
     this.#waits.delete(wait.key);
     const start = this.#toStart.indexOf(wait);
     if (start !== -1) this.#toStart.splice(start, 1);
-    this.#openNotes.delete(recordKey({ ...wait.request, kind: "call.intent" }));
+    const intended = this.#openNotes.delete(recordKey({ ...wait.request, kind: "call.intent" }));
+    if (!this.#live && wait.request.intent && !intended && ["ok", "failed"].includes(String(record.body["outcome"]))) {
+      throw new HistoryMismatch(
+        record.position,
+        `the call at ${place(record.position)} has a result and no intent before it`,
+        { kind: record.kind, seq: record.seq, expected: "call.intent", recorded: null },
+      );
+    }
     this.#witness.record({
       position: record.position,
       kind: record.kind,

@@ -182,6 +182,12 @@ class Captured implements Terminal {
   err(text: string): void {
     this.printed.push(text);
   }
+
+  say(line: string): void {
+    this.err(`${line}\n`);
+  }
+
+  route(): void {}
 }
 
 function refusal(error: unknown, output: string): Outcome {

@@ -9,6 +9,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, type Json, type JsonObject, jsonEqual } from "../../src/base/json.ts";
+import { reportJson } from "../../src/cli/commands/plan.ts";
 import { asRefused } from "../../src/cli/refusal.ts";
 import { type Diagnostic, hasErrors } from "../../src/errors/diagnostic.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
@@ -31,7 +32,6 @@ import { leaksOf, PLACES, type Place, type PlaceName } from "./leaks.ts";
 import { type Mismatch, match, matchAnyOrder, matchSubsequence } from "./match.ts";
 import { asksOf, asTextEntry, callsOf, noticesOf } from "./observed.ts";
 import type { Driver, Outcome } from "./outcome.ts";
-import { planJson } from "./plan-json.ts";
 import { forgetTurns, turnsOf } from "./transcript.ts";
 
 /** Every difference between what the case expects and what came; empty if it passes. Throws for a faulty case. */
@@ -113,7 +113,7 @@ class TrialRun {
         exit: ok ? 0 : errors.every((entry) => entry.code.startsWith("deployment.")) ? 4 : 3,
         diagnostics,
         error: errors[0]?.code ?? null,
-        report: { ok, ...planJson(admission.report) },
+        report: { ok, ...(reportJson(admission.report) as JsonObject) },
       };
     } catch (thrown) {
       return refusedAs(thrown);

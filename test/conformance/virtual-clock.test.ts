@@ -80,3 +80,13 @@ test("whoever is asked at rest can hold time back by setting something in motion
   await sleep(clock, 100);
   expect(seen).toEqual([0]);
 });
+
+test("I3: time goes on at the machine's pace, so that a timeout of something outside still fires", async () => {
+  const clock = createVirtualClock({ start: 0 });
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await sleep(clock, 20);
+  expect(clock.now()).toBeGreaterThanOrEqual(20);
+  expect(clock.now()).toBeLessThan(3_600_000);
+  await new Promise((resolve) => server.close(resolve));
+});

@@ -29,6 +29,8 @@ interface Waiting {
 
 /** Turns of the event loop without a sign of life after which nothing else can go on. */
 const QUIET_TURNS = 12;
+/** Milliseconds of the machine for which time stands still first: what is over by then leaves no trace in it. */
+const PACE_AFTER_MS = 100;
 
 export function createVirtualClock(options: VirtualClockOptions): VirtualClock {
   return new RestingClock(options);
@@ -107,8 +109,8 @@ class RestingClock implements VirtualClock {
   /** I3: as much time has passed as on the machine. */
   #keepPace(): void {
     const machine = performance.now();
-    const passed = this.#outsideSince === null ? 0 : Math.floor(machine - this.#outsideSince);
-    if (this.#outsideSince === null) this.#outsideSince = machine;
+    this.#outsideSince ??= machine + PACE_AFTER_MS;
+    const passed = Math.max(0, Math.floor(machine - this.#outsideSince));
     if (passed === 0) return;
     this.#outsideSince += passed;
     const until = this.#now + passed;

@@ -48,13 +48,12 @@ function expectOnce(events: readonly RunRecord[]): void {
 describe("SIGKILL at every record of an agent's run, then resume (DU-10, DU-40)", { timeout: 180_000 }, () => {
   test("the example ends as if nothing had been", async () => {
     const space = held(Workspace.ofExample("triage"));
-    const whole = await space.json(["run", "triage.workfile.yaml", "-i", "sender=ana@example.org", "--run-id", "whole"]);
+    const file = "examples/triage/triage.workfile.yaml";
+    const whole = await space.json(["run", file, "-i", "sender=ana@example.org", "--run-id", "whole"]);
     expect(whole.result.status).toBe("completed");
     const records = await space.events("whole");
     for (const record of records.slice(0, -1)) {
-      const { code, result, events } = await killAndResume(space, record.seq, "triage.workfile.yaml", [
-        "sender=ana@example.org",
-      ]);
+      const { code, result, events } = await killAndResume(space, record.seq, file, ["sender=ana@example.org"]);
       expectOnce(events);
       // The one write of the example has no key: what stands between its intent and its result is not known.
       if (record.kind === "call.intent" || records[record.seq]?.kind === "call.intent") {

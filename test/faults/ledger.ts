@@ -105,6 +105,7 @@ ${more}`,
 }
 
 export interface StubCall {
+  at: string;
   action: string;
   args: { [name: string]: unknown };
   key: string | null;

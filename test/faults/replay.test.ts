@@ -1,13 +1,22 @@
-import { existsSync, mkdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createEngine, readRunFile } from "../../src/app/engine.ts";
+import { Refused } from "../../src/app/refused.ts";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
 import { outOfJson } from "../../src/journal/hashes.ts";
 import { ensureBuilt, main } from "../built/built.ts";
 import { clerk, type LedgerSpace, serverSpace, stubSpace } from "./ledger.ts";
 import { type Replayed, until, Workspace } from "./workspace.ts";
+
+/** How a replay in this process came out. */
+interface Judged {
+  code: number;
+  report: Replayed["report"] | null;
+  refused: { error: { code: string; message: string } } | null;
+}
 
 const spaces: Workspace[] = [];
 
@@ -25,12 +34,9 @@ afterEach(() => {
 describe("replay contacts nothing (DU-20)", { timeout: 60_000 }, () => {
   test("with script, servers and deployment gone, twice, it gives the recorded digest", async () => {
     const space = held(Workspace.ofExample("triage"));
-    const done = await space.json(["run", "triage.workfile.yaml", "-i", "sender=ana@example.org"]);
+    const done = await space.json(["run", "examples/triage/triage.workfile.yaml", "-i", "sender=ana@example.org"]);
     expect(done.result.status).toBe("completed");
-    mkdirSync(space.path("gone"));
-    for (const name of ["ambit.yaml", "triage.scripted.yaml", "triage.workfile.yaml", "servers", "manifests", "data"]) {
-      renameSync(space.path(name), space.path("gone", name));
-    }
+    rmSync(space.path("examples"), { recursive: true });
     for (let time = 0; time < 2; time++) {
       const { code, report } = await space.replay("@last");
       expect(code).toBe(0);
@@ -79,6 +85,7 @@ steps:
       with: { item: "{{ inputs.item }}" }
       tools: [ledger.look]
       returns: { said: { type: string, required: true } }
+      budget: { steps: 2 }
 outputs: { said: "{{ check.said }}" }
 `;
 
@@ -107,9 +114,21 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 },
 
   afterAll(() => space.remove());
 
-  async function replayOf(changed: readonly RunRecord[]): Promise<Replayed> {
-    space.write({ "changed.jsonl": changed.map((record) => `${JSON.stringify(record)}\n`).join("") });
-    return space.replay("changed.jsonl");
+  const textOf = (changed: readonly RunRecord[]): string =>
+    changed.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+  /** As the command judges a file, without a process for each of many. */
+  async function replayOf(changed: readonly RunRecord[]): Promise<Judged> {
+    const engine = await createEngine({ cwd: space.folder, store: "memory", say: () => {} });
+    try {
+      const { is, ...report } = await engine.replay(readRunFile(textOf(changed)));
+      return { code: is === "diverged" ? 7 : 0, report: { result: is, ...report }, refused: null };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      return { code: error.exit, report: null, refused: { error: error.fault } };
+    } finally {
+      await engine.close();
+    }
   }
 
   /** The records with one changed; `out` is made to fit its body again. */
@@ -131,21 +150,37 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 },
       record.kind === "call.ended" && record.position === position;
 
   /** Exit 7: a divergence that is named, or a corrupt journal that names the record. */
-  function expectCaught({ code, report, refused, stdout }: Replayed): void {
-    expect(code, stdout).toBe(7);
-    if (report.result === "diverged") {
+  function expectCaught({ code, report, refused }: Judged): void {
+    expect(code, JSON.stringify(report)).toBe(7);
+    if (report !== null) {
+      expect(report.result).toBe("diverged");
       expect(typeof report.position).toBe("string");
       expect(report).toHaveProperty("expected");
       expect(report).toHaveProperty("recorded");
       expect(report.expected).not.toEqual(report.recorded);
       return;
     }
-    expect(refused.error.code).toBe("journal.corrupt");
-    expect(refused.error.message).toMatch(/[Ll]ine \d+|[Rr]ecord \d+/);
+    expect(refused?.error.code).toBe("journal.corrupt");
+    expect(refused?.error.message).toMatch(/[Ll]ine \d+|[Rr]ecord \d+/);
   }
 
   test("untouched it replays equal", async () => {
     expect(await replayOf(records)).toMatchObject({ code: 0, report: { result: "equal" } });
+    space.write({ "run.jsonl": textOf(records) });
+    expect(await space.replay("run.jsonl")).toMatchObject({ code: 0, report: { result: "equal" } });
+  });
+
+  test("the command names position, expected and recorded, and exits 7", async () => {
+    const kept = withChanged(isCall("kept"), () => ({ position: "elsewhere" }));
+    space.write({ "changed.jsonl": textOf(kept) });
+    const { code, report } = await space.replay("changed.jsonl");
+    expect(code).toBe(7);
+    expect(report).toMatchObject({ result: "diverged", position: "elsewhere" });
+    expect(report).toHaveProperty("expected");
+    expect(report).toHaveProperty("recorded");
+    const said = await space.ambit(["replay", "changed.jsonl"]);
+    expect({ code: said.code, stdout: said.stdout }).toEqual({ code: 7, stdout: "" });
+    expect(said.stderr).toMatch(/diverged at elsewhere[^]*expected[^]*recorded/);
   });
 
   test.each(["settle.(tools)[0]", "settle.(tools)[1]", "kept", "check.(tools)[0]"])(
@@ -164,7 +199,7 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 },
       isCall("kept")(record) ? { ...record, body: { ...record.body, value: { done: "other" } } } : record,
     );
     const { code, refused } = await replayOf(changed);
-    expect({ code, error: refused.error.code }).toEqual({ code: 7, error: "journal.corrupt" });
+    expect({ code, error: refused?.error.code }).toEqual({ code: 7, error: "journal.corrupt" });
   });
 
   test("a result that an agent gave", async () => {

@@ -49,20 +49,17 @@ export class Workspace {
     this.write(files);
   }
 
-  /** A copy of one of the examples, its servers included. */
+  /** A copy of an example at `examples/NAME`, below packages of its own as in a checkout. */
   static ofExample(name: string): Workspace {
     const space = new Workspace();
-    cpSync(join(root, "examples", name), space.folder, {
+    // What somebody's own runs have left behind stays where it is.
+    const left = /[\\/](?:reports[\\/](?!\.gitignore$).+|\.ambit)$/;
+    cpSync(join(root, "examples", name), space.path("examples", name), {
       recursive: true,
-      filter: (path) => !path.endsWith(".jsonl") && !path.includes("/.ambit"),
+      filter: (source) => !left.test(source),
     });
-    space.linkPackages();
+    symlinkSync(join(root, "node_modules"), space.path("node_modules"));
     return space;
-  }
-
-  /** The checkout's packages, for servers that lie in this folder. */
-  linkPackages(): void {
-    symlinkSync(join(root, "node_modules"), join(this.folder, "node_modules"));
   }
 
   path(...parts: string[]): string {

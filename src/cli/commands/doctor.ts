@@ -1,5 +1,6 @@
 import { CAPABILITY_ALIASES } from "../../admit/rules/capabilities.ts";
-import { createEngine, OFFERED_CAPABILITIES } from "../../app/engine.ts";
+import { OFFERED_CAPABILITIES } from "../../app/capabilities.ts";
+import { createEngine } from "../../app/engine.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { asRefused } from "../refusal.ts";
 import { oneLine } from "../terminal.ts";

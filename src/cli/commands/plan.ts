@@ -41,7 +41,7 @@ export async function planCommand(file: string, options: PlanOptions): Promise<n
   }
 }
 
-function reportJson(report: AdmissionReport): { [key: string]: unknown } {
+export function reportJson(report: AdmissionReport): { [key: string]: unknown } {
   const { bounds, limits } = report;
   return {
     capabilities: report.capabilities,

@@ -92,17 +92,31 @@ export function showCommand(run: string, options: ShowOptions): Promise<number> 
     const journal = await engine.journal(null);
     const head = await journal.find(options.failed ? "@failed" : run);
     const saved = await readSavedRun(journal, head.run);
-    if (options.events) return showEvents(saved, options.step, terminal);
+    const { step } = options;
+    if (step !== undefined && !isPlace(saved, step)) {
+      throw usage(`The run has nothing at ${JSON.stringify(step)}. ambit runs show RUN names the positions.`);
+    }
+    if (options.events) return showEvents(saved, step, terminal);
+    if (terminal.json && step !== undefined) {
+      const records = saved.records.filter((record) => record.position === step);
+      const row = saved.rows.find((entry) => entry.position === step) ?? null;
+      terminal.out(`${JSON.stringify({ type: "step", run: head.run, position: step, step: row, events: records })}\n`);
+      return 0;
+    }
     if (terminal.json) {
       terminal.out(
         `${JSON.stringify({ ...toResult(saved.state), owner: head.owner === null ? null : { pid: head.owner.pid, label: head.owner.label }, steps: saved.rows })}\n`,
       );
       return 0;
     }
-    if (options.step !== undefined) return showStep(saved, options.step, terminal);
+    if (step !== undefined) return showStep(saved, step, terminal);
     terminal.out(showText(saved, head, terminal.color));
     return 0;
   });
+}
+
+function isPlace(saved: SavedRun, position: string): boolean {
+  return [...saved.rows, ...saved.records].some((entry) => entry.position === position);
 }
 
 /** One JSON record a line: the records of DU-50. */

@@ -1,3 +1,4 @@
+import { MAX_BACKOFF_MS } from "../../admit/rules/durations.ts";
 import { invariant } from "../../base/invariant.ts";
 import { Fault } from "../../errors/fault.ts";
 import type { Val } from "../../plan/marked.ts";
@@ -36,7 +37,7 @@ export async function callAction(
   const backoff =
     step.backoff === undefined
       ? { ok: true as const, value: manifest.retry.backoff }
-      : interpreter.evaluator.duration(step.backoff, context.scope, position, 30_000);
+      : interpreter.evaluator.duration(step.backoff, context.scope, position, MAX_BACKOFF_MS);
   if (!backoff.ok) return { is: "failed", fault: backoff.fault };
   const end = await dispatch(interpreter.scheduler, interpreter.connectors, {
     run: interpreter.run,

@@ -59,7 +59,8 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
   const cut = !untilMet && items.length > count;
   if (cut) interpreter.truncated(position, "max", count, items.length - count);
   else interpreter.recorder.trail(position, "loop_ended", { rounds: done });
-  return { is: "value", value: results };
+  // What `until` leaves has no place in the list: null there would say that it ran.
+  return { is: "value", value: untilMet ? results.slice(0, done) : results };
 };
 
 function stopFor(end: End, position: string): Stop {

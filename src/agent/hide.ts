@@ -1,0 +1,111 @@
+/**
+ * Keeps what a run calls sensitive out of the records of an agent's turns (DU-09). The agent is given such
+ * values in clear where `with` or `goal` name them (WX-27), and may say them again.
+ *
+ * I1: a text of a proposal or result that holds a sensitive value is marked as a whole: it is dispatched and
+ *     bound in clear, recorded masked, and what is computed from it carries the mark.
+ * I2: in messages, which are only shown and kept, the value alone is replaced.
+ * I3: only values as they are, in URLs and in base64 are found; shorter ones than four characters are not, since
+ *     they would blank out half of every text.
+ */
+import { isObject, type Json } from "../base/json.ts";
+import type { Field, FieldShape } from "../plan/field.ts";
+import { Marked, mark, peel, reveal, SENSITIVE, setOwn, type Val } from "../plan/marked.ts";
+
+export const HIDDEN = "[sensitive]";
+const MIN_TEXT = 4;
+const MAX_TEXTS = 1_000;
+
+/** The sensitive texts within some values, longest first, each also as it stands in URLs and in base64. */
+export function sensitiveTexts(values: readonly Val[]): string[] {
+  const found = new Set<string>();
+  for (const value of values) collect(value, false, found);
+  return [...found].sort((a, b) => b.length - a.length);
+}
+
+function collect(value: Val, sensitive: boolean, found: Set<string>): void {
+  const { value: inner, marks } = peel(value);
+  const own = sensitive || marks.sensitive === true;
+  if (Array.isArray(inner)) for (const item of inner) collect(item, own, found);
+  else if (isObject(inner)) for (const item of Object.values(inner)) collect(item as Val, own, found);
+  else if (own && (typeof inner === "string" || typeof inner === "number")) {
+    const text = String(inner).trim();
+    if (text.length < MIN_TEXT || found.size >= MAX_TEXTS) return;
+    found.add(text);
+    found.add(encodeURIComponent(text.toWellFormed()));
+    found.add(Buffer.from(text, "utf8").toString("base64").replace(/=+$/, ""));
+  }
+}
+
+export function hideText(text: string, texts: readonly string[]): string {
+  return texts.reduce((said, secret) => said.replaceAll(secret, HIDDEN), text);
+}
+
+/** The value with each sensitive text in its texts and keys replaced (I2). */
+export function hide(value: Json, texts: readonly string[]): Json {
+  if (texts.length === 0) return value;
+  if (typeof value === "string") return hideText(value, texts);
+  if (typeof value === "number") return texts.includes(String(value)) ? HIDDEN : value;
+  if (Array.isArray(value)) return value.map((item) => hide(item, texts));
+  if (!isObject(value)) return value;
+  const out: { [key: string]: Json } = {};
+  for (const key of Object.keys(value)) setOwn(out, hideText(key, texts), hide(value[key] as Json, texts));
+  return out;
+}
+
+/** The value with each text that holds a sensitive one marked (I1). */
+export function markTexts(value: Json, texts: readonly string[]): Val {
+  if (texts.length === 0) return value;
+  if (typeof value === "string" || typeof value === "number") {
+    const text = String(value);
+    return texts.some((secret) => text.includes(secret)) ? mark(value, SENSITIVE) : value;
+  }
+  if (Array.isArray(value)) return value.map((item) => markTexts(item, texts));
+  if (!isObject(value)) return value;
+  const out: { [key: string]: Val } = {};
+  for (const key of Object.keys(value)) setOwn(out, key, markTexts(value[key] as Json, texts));
+  return out;
+}
+
+/** The value with what the declarations call sensitive marked, whether it fits them or not. */
+export function markFields(fields: readonly Field[], value: Val): Val {
+  const { value: inner, marks } = peel(value);
+  if (!isObject(inner)) return fields.some(holdsSensitive) ? mark(value, SENSITIVE) : value;
+  const out: { [key: string]: Val } = {};
+  for (const key of Object.keys(inner)) {
+    const field = fields.find((entry) => entry.name === key);
+    const item = inner[key] as Val;
+    setOwn(out, key, field === undefined ? item : markShape(field, item));
+  }
+  return mark(out, marks);
+}
+
+function markShape(shape: FieldShape, value: Val): Val {
+  if (shape.sensitive) return mark(value, SENSITIVE);
+  if (shape.fields !== undefined) return markFields(shape.fields, value);
+  const { items } = shape;
+  const { value: inner, marks } = peel(value);
+  if (items === undefined || !holdsSensitive(items)) return value;
+  return Array.isArray(inner)
+    ? mark(
+        inner.map((item) => markShape(items, item)),
+        marks,
+      )
+    : mark(value, SENSITIVE);
+}
+
+function holdsSensitive(shape: FieldShape): boolean {
+  if (shape.sensitive) return true;
+  if (shape.items !== undefined && holdsSensitive(shape.items)) return true;
+  return shape.fields?.some(holdsSensitive) ?? false;
+}
+
+/** The value as messages keep it: what is marked, or holds a sensitive text, is replaced. */
+export function hideMarked(value: Val, texts: readonly string[]): Json {
+  if (value instanceof Marked) return value.marks.sensitive ? HIDDEN : hideMarked(value.value, texts);
+  if (Array.isArray(value)) return value.map((item) => hideMarked(item, texts));
+  if (!isObject(value)) return hide(reveal(value), texts);
+  const out: { [key: string]: Json } = {};
+  for (const key of Object.keys(value)) setOwn(out, hideText(key, texts), hideMarked(value[key] as Val, texts));
+  return out;
+}

@@ -1,0 +1,225 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ensureBuilt, type Finished, main, root } from "../built/built.ts";
+import { clerk, LEDGER_MANIFEST, LEDGER_WORKFILE, type LedgerSpace, stubSpace } from "../faults/ledger.ts";
+import { Workspace } from "../faults/workspace.ts";
+
+const TOOLS = "actions:\n  ledger.look: [ { return: { done: look, of: a-7 } } ]\n";
+const BROKEN = LEDGER_WORKFILE.replace("wf.agent:", "wf.agnet:");
+const RUN = ["run", "ledger.workfile.yaml", "-i", "item=a-7"];
+const STACK = /^\s+at .*[:(]\d+|node:internal|file:\/\/\//m;
+
+let space: LedgerSpace;
+
+beforeAll(async () => {
+  ensureBuilt();
+  space = stubSpace(clerk("look"), TOOLS);
+  space.write({
+    "broken.workfile.yaml": BROKEN,
+    "not-yaml.workfile.yaml": "workfile: [\n",
+    "broken/ambit.yaml": "agents: 5\n",
+    "broken/ledger.workfile.yaml": LEDGER_WORKFILE,
+    "failing/ambit.yaml": space.read("ambit.yaml").replaceAll("./", "../").replace("tools.yaml", "failing/tools.yaml"),
+    "failing/ledger.workfile.yaml": LEDGER_WORKFILE,
+    "failing/tools.yaml": "actions:\n  ledger.look: [ { fail: { code: unavailable, message: not now } } ]\n",
+    "junk.jsonl": '{"v":1}\n',
+  });
+  await space.ambit([...RUN, "--run-id", "done"]);
+  const exported = await space.ambit(["runs", "export", "done"]);
+  space.write({ "done.jsonl": exported.stdout });
+}, 150_000);
+
+afterAll(() => space.remove());
+
+/** Whether a command without `--json` prints data on stdout when it succeeds. */
+type Data = "json" | "text" | "none";
+
+const GOOD: [string[], number, Data][] = [
+  [["check", "ledger.workfile.yaml"], 0, "none"],
+  [["plan", "ledger.workfile.yaml"], 0, "text"],
+  [RUN, 0, "json"],
+  [["runs", "list"], 0, "text"],
+  [["runs", "show", "done"], 0, "text"],
+  [["runs", "show", "done", "--step", "settle"], 0, "text"],
+  [["runs", "show", "done", "--events"], 0, "json"],
+  [["runs", "tail", "done"], 0, "text"],
+  [["runs", "export", "done"], 0, "json"],
+  [["replay", "done"], 0, "text"],
+  [["replay", "done.jsonl"], 0, "text"],
+  [["resume", "done"], 0, "json"],
+  [["cancel", "done"], 0, "text"],
+  [["explain", "flow.timeout"], 0, "text"],
+  [["explain", "functions"], 0, "text"],
+  [["connectors", "list"], 0, "text"],
+  [["connectors", "check"], 0, "text"],
+  [["agents", "list"], 0, "text"],
+  [["doctor"], 0, "text"],
+  [["doctor", "--capabilities"], 0, "text"],
+];
+
+const BAD: [string[], number][] = [
+  [["check", "broken.workfile.yaml"], 3],
+  [["check", "not-yaml.workfile.yaml"], 3],
+  [["check", "nowhere.workfile.yaml"], 2],
+  [["plan", "broken.workfile.yaml"], 3],
+  [["run", "broken.workfile.yaml"], 3],
+  [["run", "nowhere.workfile.yaml"], 2],
+  [["run", "ledger.workfile.yaml"], 2],
+  [["run", "ledger.workfile.yaml", "-i", "itme=1"], 2],
+  [["run", "ledger.workfile.yaml", "-i", "no-equals"], 2],
+  [["run", "ledger.workfile.yaml", "--input", "@nowhere.json"], 2],
+  [["run", "ledger.workfile.yaml", "--input", "[1]"], 2],
+  [[...RUN, "--deadline", "soon"], 2],
+  [[...RUN, "--run-id", "a/b"], 2],
+  [[...RUN, "--run-id", "done"], 9],
+  [["run", "broken/ledger.workfile.yaml", "-i", "item=a"], 4],
+  [["run", "failing/ledger.workfile.yaml", "-i", "item=a"], 1],
+  [[...RUN, "--config", "nowhere.yaml"], 4],
+  [["runs", "show", "nothing-like-it"], 2],
+  [["runs", "show", "done", "--step", "nowhere"], 2],
+  [["runs", "list", "--limit", "many"], 2],
+  [["runs", "export", "nothing-like-it"], 2],
+  [["runs", "import", "done.jsonl"], 9],
+  [["runs", "import", "junk.jsonl"], 7],
+  [["runs", "import", "nowhere.jsonl"], 2],
+  [["replay", "nothing-like-it"], 2],
+  [["replay", "junk.jsonl"], 7],
+  [["resume", "nothing-like-it"], 2],
+  [["cancel", "nothing-like-it"], 2],
+  [["explain", "no.such_code"], 2],
+  [["runs", "list", "--store", "ambit.yaml"], 9],
+];
+
+function expectJsonLines(text: string): unknown[] {
+  const lines = text.split("\n");
+  expect(lines.pop()).toBe("");
+  return lines.map((line) => {
+    expect(() => JSON.parse(line), line).not.toThrow();
+    return JSON.parse(line);
+  });
+}
+
+function expectNoStack({ stdout, stderr }: Finished): void {
+  expect(stdout).not.toMatch(STACK);
+  expect(stderr).not.toMatch(STACK);
+}
+
+const named = <T extends unknown[]>(cases: [string[], ...T][]): [string, string[], ...T][] =>
+  cases.map(([args, ...rest]) => [args.join(" "), args, ...rest]);
+
+describe("stdout is data, stderr is talk", { timeout: 30_000 }, () => {
+  test.each(named(GOOD))("%s", async (_, args, code, data) => {
+    const [plain, json] = await Promise.all([space.ambit(args), space.ambit([...args, "--json"])]);
+    expect(plain.code, plain.stderr).toBe(code);
+    expectNoStack(plain);
+    if (data === "none") expect(plain.stdout).toBe("");
+    else expect(plain.stdout.trim()).not.toBe("");
+    if (data === "json") {
+      const whole = plain.stdout.trim();
+      if (whole.startsWith("{\n")) JSON.parse(whole);
+      else expectJsonLines(plain.stdout);
+    }
+    expect(json.code, json.stderr).toBe(code);
+    expectNoStack(json);
+    expect(expectJsonLines(json.stdout).length).toBeGreaterThan(0);
+  });
+
+  test.each(named(BAD))("%s (refused or failed)", async (_, args, code) => {
+    const [plain, json] = await Promise.all([space.ambit(args), space.ambit([...args, "--json"])]);
+    expect({ code: plain.code, said: plain.stderr !== "" }).toEqual({ code, said: true });
+    expect(plain.stdout).toBe("");
+    expectNoStack(plain);
+    expect(json.code).toBe(code);
+    expectNoStack(json);
+    const last = expectJsonLines(json.stdout).at(-1) as { type?: string; exit?: number; ok?: boolean };
+    if (args[0] === "check" && code === 3) expect(last.ok).toBe(false);
+    else if (code === 1) expect(last.type).toBe("result");
+    else expect(last).toMatchObject({ type: "refused", exit: code });
+  });
+
+  test.each([[[]], [["frobnicate"]], [["run"]], [["run", "--no-such-option"]], [["runs", "frobnicate"]]])(
+    "usage: ambit %s",
+    async (args: string[]) => {
+      const done = await space.ambit(args);
+      expect(done.code).toBe(2);
+      expect(done.stdout).toBe("");
+      expect(done.stderr).not.toBe("");
+      expectNoStack(done);
+    },
+  );
+
+  test("help is data", async () => {
+    for (const args of [["--help"], ["run", "--help"], ["help", "run"]]) {
+      const done = await space.ambit(args);
+      expect(done).toMatchObject({ code: 0, stderr: "" });
+      expect(done.stdout).toContain("Usage");
+    }
+  });
+
+  test("a run streams a version line, its events and a result", async () => {
+    const lines = expectJsonLines((await space.ambit([...RUN, "--json"])).stdout) as { type: string; seq?: number }[];
+    expect(lines[0]).toMatchObject({ type: "version" });
+    expect(lines.at(-1)).toMatchObject({ type: "result", status: "completed" });
+    expect(lines.slice(1, -1).every((line) => line.type === "event")).toBe(true);
+    expect(lines.slice(1, -1).map((line) => line.seq)).toEqual(lines.slice(1, -1).map((_, i) => i + 1));
+  });
+
+  test("a reader that stops reading ends no run", async () => {
+    const child = spawn(process.execPath, [main, ...RUN, "--json", "--run-id", "deaf"], {
+      cwd: space.folder,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let stderr = "";
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      stderr += text;
+    });
+    child.stdout.once("data", () => child.stdout.destroy());
+    const code = await new Promise((settle) => child.on("close", settle));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect((await space.show("deaf")).status).toBe("completed");
+  });
+});
+
+describe("what is loaded", { timeout: 30_000 }, () => {
+  const spaces: Workspace[] = [];
+
+  afterEach(() => {
+    for (const one of spaces.splice(0)) one.remove();
+  });
+
+  /** The packages that a command loads, and how many modules of our own. */
+  async function loadedBy(args: string[]): Promise<{ packages: string[]; own: string[] }> {
+    const own = new Workspace({ "ledger.workfile.yaml": LEDGER_WORKFILE, "manifest.yaml": LEDGER_MANIFEST });
+    spaces.push(own);
+    const list = own.path("modules");
+    const hook = join(root, "test/e2e/module-list.mjs");
+    const done = await own.ambit(args, { AMBIT_MODULE_LIST: list, NODE_OPTIONS: `--import=${hook}` });
+    expect(done.code, done.stderr).toBe(0);
+    const paths = [...new Set(own.read("modules").split("\n"))];
+    const packages = paths.flatMap((path) => {
+      const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1];
+      return name === undefined ? [] : [name];
+    });
+    return {
+      packages: [...new Set(packages)].sort(),
+      own: paths.flatMap((path) => /\/dist\/(.*)$/.exec(path)?.[1] ?? []).filter((path) => path.endsWith(".js")),
+    };
+  }
+
+  const HEAVY = /^(ajv|ajv-formats|ai|@ai-sdk\/.*|@modelcontextprotocol\/.*|@photostructure\/sqlite)$/;
+
+  test("ambit --version loads no package", async () => {
+    const { packages, own } = await loadedBy(["--version"]);
+    expect(packages).toEqual([]);
+    expect(own.sort()).toEqual(["cli/main.js", "cli/version.js"]);
+  });
+
+  test("ambit check loads no validator, no model, no protocol, no store", async () => {
+    const { packages } = await loadedBy(["check", "ledger.workfile.yaml"]);
+    // The list can be trusted: what is there is seen.
+    expect(packages).toContain("commander");
+    expect(packages).toContain("yaml");
+    expect(packages.filter((name) => HEAVY.test(name))).toEqual([]);
+  });
+});
