@@ -5,7 +5,7 @@ import { Fault } from "../errors/fault.ts";
 import type { Field } from "../plan/field.ts";
 import { recorded, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
-import { markFields } from "./hide.ts";
+import { markFields } from "../run/hide.ts";
 
 /**
  * How an agent's work is finished by a typed result (seed 000): one offer, valid or the step fails. It is judged

@@ -7,7 +7,7 @@
  * I3: what happens after a turn is computed from its record alone: live, resumed and replayed agree.
  * I4: after the first bound is reached no further work is accepted; a typed result still counts.
  * I5: every way out is one `agent.ended` record with its reason and the observed counts.
- * I6: nothing sensitive stands in a turn's record, whatever the agent says again (hide.ts).
+ * I6: nothing sensitive stands in a turn's record, whatever the agent says again (run/hide.ts).
  * I7: the loop is bounded whatever the agent does: turns, refused turns in a row, empty turns, proposals.
  */
 import { invariant } from "../base/invariant.ts";
@@ -20,13 +20,13 @@ import { auxPosition, indexedPosition, type Position } from "../plan/position.ts
 import type { AgentStep } from "../plan/step.ts";
 import { type CallEnd, dispatch } from "../run/dispatch.ts";
 import type { End, Stop } from "../run/end.ts";
+import { hide, hideMarked, hideText, markTexts, sensitiveTexts } from "../run/hide.ts";
 import type { Interpreter } from "../run/interpreter.ts";
 import { Meter } from "../run/meter.ts";
 import type { LiveBody } from "../run/scheduler.ts";
 import { messageOf, settle } from "../run/settle.ts";
 import type { StepContext, StepRunner } from "../run/steps/step-runner.ts";
 import { type Finish, invalidResult, typedResult } from "./finish.ts";
-import { hide, hideMarked, hideText, markTexts, sensitiveTexts } from "./hide.ts";
 import type { Message, ModelPort, Proposal, ToolAnswer, TurnOutcome, TurnRequest } from "./model.ts";
 import { shownToModel } from "./shown.ts";
 import { agentTools, toolSpec } from "./tools.ts";
@@ -345,7 +345,7 @@ class AgentExecution {
         const answer: Message = {
           role: "agent",
           text: hideText(outcome.text.slice(0, MAX_TEXT), texts),
-          calls: outcome.calls.slice(0, calls.length).map((call) => hiddenProposal(call, texts)),
+          calls: outcome.calls.slice(0, calls.length).map((call) => hiddenProposal(call, state, texts)),
           results: judged === null ? [] : [hideMarked(judged.offer, texts)],
           ...(giveUp === null ? {} : { giveUp }),
         };
@@ -458,7 +458,7 @@ function hiddenCall(call: JudgedCall, texts: readonly string[]): JudgedCall {
   const { args_text: text, message, details } = call;
   return {
     ...call,
-    args: markTexts(reveal(call.args), texts),
+    args: markTexts(call.args, texts),
     ...(call.n === null ? { tool: hideText(call.tool, texts) } : {}),
     ...(text === undefined ? {} : { args_text: hideText(text, texts) }),
     ...(message === undefined ? {} : { message: hideText(message, texts) }),
@@ -466,10 +466,11 @@ function hiddenCall(call: JudgedCall, texts: readonly string[]): JudgedCall {
   };
 }
 
-function hiddenProposal(call: Proposal, texts: readonly string[]): Proposal {
+function hiddenProposal(call: Proposal, state: TurnState, texts: readonly string[]): Proposal {
   const { args, argsText } = call;
   return {
     ...call,
+    tool: state.tools.has(call.tool) ? call.tool : hideText(call.tool, texts),
     ...(args === undefined ? {} : { args: hide(args, texts) as JsonObject }),
     ...(argsText === undefined ? {} : { argsText: hideText(argsText, texts) }),
   };

@@ -37,9 +37,14 @@ export async function connectAll(
     }
     await Promise.all(
       [...connectors].map(async ([name, connector]) => {
-        const offer = await connector.connect(signal);
-        for (const { manifest, connector: owner } of used)
-          if (owner === name) checkOffer(name, manifest, offer.actions);
+        const own = used.filter((action) => action.connector === name).map((action) => action.manifest);
+        const offer = await connector.connect(signal).catch((error: unknown) => {
+          throw naming(
+            error,
+            own.map((manifest) => manifest.name),
+          );
+        });
+        for (const manifest of own) checkOffer(name, manifest, offer.actions);
       }),
     );
     return connectors;
@@ -47,6 +52,13 @@ export async function connectAll(
     await closeAll(connectors);
     throw error;
   }
+}
+
+/** A connector that cannot be used, with the actions that the plan would have used of it. */
+function naming(error: unknown, actions: string[]): unknown {
+  if (!(error instanceof Refusal) || error.code !== "catalog.unavailable") return error;
+  const { message, details } = error.fault;
+  return new Refusal(error.code, `${message} The plan uses ${actions.join(", ")}.`, { ...details, actions });
 }
 
 function checkOffer(

@@ -23,6 +23,7 @@ import { Fault, type FaultJson } from "../errors/fault.ts";
 import { peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
+import { hide, hideText, markTexts, sensitiveTexts } from "./hide.ts";
 import type { EffectContext, LiveBody, Scheduler } from "./scheduler.ts";
 import { messageOf, settle } from "./settle.ts";
 import type { StopScope } from "./stop-scope.ts";
@@ -346,17 +347,20 @@ function callBody(spec: CallSpec, judged: Judged, attempt: number, late: boolean
     queued_ms: 0,
     duration_ms: duration,
   };
+  // What an action sends back of its sensitive arguments is no less sensitive.
+  const texts = sensitiveTexts([spec.args]);
   switch (judged.outcome) {
     case "ok":
-      return { ...head, value: judged.value, ...tail };
-    case "unknown":
-      return {
-        ...head,
-        ambiguity: { code: judged.code, message: judged.message.slice(0, MAX_MESSAGE), details: judged.details },
-        ...tail,
-      };
-    default:
-      return { ...head, fault: judged.fault.toJSON() as unknown as Val, ...tail };
+      return { ...head, value: markTexts(judged.value, texts), ...tail };
+    case "unknown": {
+      const message = hideText(judged.message.slice(0, MAX_MESSAGE), texts);
+      return { ...head, ambiguity: { code: judged.code, message, details: hide(judged.details, texts) }, ...tail };
+    }
+    default: {
+      const fault = judged.fault.toJSON();
+      const said = { message: hideText(fault.message, texts), details: hide(fault.details, texts) };
+      return { ...head, fault: { ...fault, ...said } as unknown as Val, ...tail };
+    }
   }
 }
 

@@ -22,16 +22,21 @@ export interface Played {
   end(): Promise<void>;
 }
 
-/** Plays the case of that name; `edit` changes its files before. */
-export async function play(name: string, edit: (folder: CaseFolder) => void = () => {}): Promise<Played> {
+/** Plays the case of that name; `edit` changes its files before, `given` stands in place of its inputs. */
+export async function play(
+  name: string,
+  edit: (folder: CaseFolder) => void = () => {},
+  given?: JsonObject,
+): Promise<Played> {
   const found = readCase(`${CASES}/${name}`, name);
   const folder = new CaseFolder({ name, case: found, variant: null, olderSpelling: false });
   edit(folder);
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 1) });
   const engine = await createEngine({ cwd: folder.path, identity: "tester", clock, say: () => {} });
-  const { inputs, trigger, run_id } = found.settings;
+  const { trigger, run_id } = found.settings;
+  const inputs = given ?? found.settings.inputs;
   const run = await engine.start(found.workflow, {
-    ...(inputs === undefined ? {} : { inputs: inputs as JsonObject }),
+    ...(inputs === undefined ? {} : { inputs }),
     ...(trigger === undefined ? {} : { trigger }),
     ...(run_id === undefined ? {} : { runId: run_id }),
   });

@@ -13,5 +13,10 @@ register(`data:text/javascript,${encodeURIComponent(hooks)}`);
 // What CommonJS modules require among themselves passes the hook by.
 process.on("exit", () => {
   const { cache } = createRequire(import.meta.url);
-  appendFileSync(process.env.AMBIT_MODULE_LIST, Object.keys(cache).map((path) => `${path}\n`).join(""));
+  appendFileSync(
+    process.env.AMBIT_MODULE_LIST,
+    Object.keys(cache)
+      .map((path) => `${path}\n`)
+      .join(""),
+  );
 });

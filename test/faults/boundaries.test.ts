@@ -113,9 +113,7 @@ const TOOLS = `actions:
 `;
 
 function loopSpace(concurrency: number): LedgerSpace {
-  const space = held(
-    stubSpace("agents: { clerk: [] }\n", TOOLS, LOOP.replace("CONCURRENCY", String(concurrency))),
-  );
+  const space = held(stubSpace("agents: { clerk: [] }\n", TOOLS, LOOP.replace("CONCURRENCY", String(concurrency))));
   const keep = `  keep:
     description: Keeps a thing.
     input: { type: object, required: [item], additionalProperties: false, properties: { item: { type: string } } }

@@ -77,7 +77,9 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
 
     const resumed = await space.json(["resume", "@last"]);
     expect(resumed.result).toMatchObject({ run: "cut", status: "completed", digest: whole.result.digest });
-    const own = space.book.filter((line) => line.tool === "charge" && line.key !== space.lines("asked", "charge")[0]?.key);
+    const own = space.book.filter(
+      (line) => line.tool === "charge" && line.key !== space.lines("asked", "charge")[0]?.key,
+    );
     expect(own.filter((line) => line.phase === "asked")).toHaveLength(2);
     expect(new Set(own.map((line) => line.key)).size).toBe(1);
     expect(own[0]?.key).toMatch(KEY);
@@ -110,7 +112,10 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
     const space = held(serverSpace(["charge"]));
     const manifestOfShell = space
       .read("ambit.yaml")
-      .replace(/mcp: .*/, `mcp: ${JSON.stringify({ command: "sh", args: ["-c", `node ${script}/test/faults/ledger-server.mjs ${space.folder}; true`] })}`);
+      .replace(
+        /mcp: .*/,
+        `mcp: ${JSON.stringify({ command: "sh", args: ["-c", `node ${script}/test/faults/ledger-server.mjs ${space.folder}; true`] })}`,
+      );
     space.write({ "ambit.yaml": manifestOfShell });
     space.set("stubborn", true);
     await killDuring(space, "charge", "cut");

@@ -37,9 +37,7 @@ describe("one run has one owner, a store has many (DU-08, DU-44)", { timeout: 90
     const space = held(stubSpace(clerk("look"), ANSWERS));
     const two = await Promise.all([space.json(RUN), space.json(RUN)]);
     expect(two.map((done) => done.result.status)).toEqual(["completed", "completed"]);
-    const ten = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => space.json([...RUN, "--run-id", `ten-${i}`])),
-    );
+    const ten = await Promise.all(Array.from({ length: 10 }, (_, i) => space.json([...RUN, "--run-id", `ten-${i}`])));
     for (const done of ten) {
       expect(done.code, done.stdout + done.stderr).toBe(0);
       expect(`${done.stdout}${done.stderr}`).not.toContain("store.locked");

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
 import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createEngine, readRunFile } from "../../src/app/engine.ts";
@@ -49,14 +49,20 @@ describe("replay contacts nothing (DU-20)", { timeout: 60_000 }, () => {
     }
     const log = space.path("calls.strace");
     const calls = "trace=execve,execveat,clone,clone3,fork,vfork,connect,sendto,sendmsg";
-    const traced = spawnSync("strace", ["-f", "-qq", "-e", calls, "-o", log, process.execPath, main, "replay", "@last"], {
-      cwd: space.folder,
-      encoding: "utf8",
-      timeout: 50_000,
-    });
+    const traced = spawnSync(
+      "strace",
+      ["-f", "-qq", "-e", calls, "-o", log, process.execPath, main, "replay", "@last"],
+      {
+        cwd: space.folder,
+        encoding: "utf8",
+        timeout: 50_000,
+      },
+    );
     expect(traced.stdout).toContain(done.result.digest);
     const seen = readFileSync(log, "utf8").split("\n");
-    const processes = seen.filter((line) => /\b(execve(at)?|clone3?|v?fork)\(/.test(line) && !line.includes("CLONE_THREAD"));
+    const processes = seen.filter(
+      (line) => /\b(execve(at)?|clone3?|v?fork)\(/.test(line) && !line.includes("CLONE_THREAD"),
+    );
     // The one program is node itself.
     expect(processes).toHaveLength(1);
     expect(processes[0]).toContain("execve(");
@@ -132,7 +138,10 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 },
   }
 
   /** The records with one changed; `out` is made to fit its body again. */
-  function withChanged(pick: (record: RunRecord) => boolean, change: (record: RunRecord) => Partial<RunRecord>): RunRecord[] {
+  function withChanged(
+    pick: (record: RunRecord) => boolean,
+    change: (record: RunRecord) => Partial<RunRecord>,
+  ): RunRecord[] {
     const at = records.findIndex(pick);
     expect(at).toBeGreaterThan(-1);
     return records.map((record, i) => {
@@ -180,7 +189,7 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 },
     expect(report).toHaveProperty("recorded");
     const said = await space.ambit(["replay", "changed.jsonl"]);
     expect({ code: said.code, stdout: said.stdout }).toEqual({ code: 7, stdout: "" });
-    expect(said.stderr).toMatch(/diverged at elsewhere[^]*expected[^]*recorded/);
+    expect(said.stderr).toMatch(/diverged at elsewhere[\s\S]*expected[\s\S]*recorded/);
   });
 
   test.each(["settle.(tools)[0]", "settle.(tools)[1]", "kept", "check.(tools)[0]"])(
@@ -230,7 +239,9 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 },
         await replayOf(
           withChanged(isCall(position), ({ body }) => {
             const { value: _gone, ...rest } = body;
-            return { body: { ...rest, outcome: "failed", fault: { ...fault, position }, effect: "none" } as JsonObject };
+            return {
+              body: { ...rest, outcome: "failed", fault: { ...fault, position }, effect: "none" } as JsonObject,
+            };
           }),
         ),
       );
@@ -375,7 +386,12 @@ describe("a damaged record in the store (DU-06)", { timeout: 60_000 }, () => {
       row.key,
     );
     db.close();
-    for (const args of [["runs", "show", "hurt"], ["runs", "export", "hurt"], ["resume", "hurt"], ["replay", "hurt"]]) {
+    for (const args of [
+      ["runs", "show", "hurt"],
+      ["runs", "export", "hurt"],
+      ["resume", "hurt"],
+      ["replay", "hurt"],
+    ]) {
       const { code, refused } = await space.json(args);
       expect({ args, code, error: refused.error.code }).toEqual({ args, code: 7, error: "journal.corrupt" });
       expect(refused.error.message).toContain(`ecord ${seq}`);

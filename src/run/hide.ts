@@ -1,8 +1,8 @@
 /**
- * Keeps what a run calls sensitive out of the records of an agent's turns (DU-09). The agent is given such
- * values in clear where `with` or `goal` name them (WX-27), and may say them again.
+ * Keeps what a run calls sensitive out of the records of what came back (DU-09): an agent that is given such a
+ * value in clear (WX-27) may say it again, an action may send back its arguments.
  *
- * I1: a text of a proposal or result that holds a sensitive value is marked as a whole: it is dispatched and
+ * I1: a text of a proposal or a result that holds a sensitive value is marked as a whole: it is dispatched and
  *     bound in clear, recorded masked, and what is computed from it carries the mark.
  * I2: in messages, which are only shown and kept, the value alone is replaced.
  * I3: only values as they are, in URLs and in base64 are found; shorter ones than four characters are not, since
@@ -54,8 +54,9 @@ export function hide(value: Json, texts: readonly string[]): Json {
 }
 
 /** The value with each text that holds a sensitive one marked (I1). */
-export function markTexts(value: Json, texts: readonly string[]): Val {
+export function markTexts(value: Val, texts: readonly string[]): Val {
   if (texts.length === 0) return value;
+  if (value instanceof Marked) return mark(markTexts(value.value, texts), value.marks);
   if (typeof value === "string" || typeof value === "number") {
     const text = String(value);
     return texts.some((secret) => text.includes(secret)) ? mark(value, SENSITIVE) : value;
@@ -63,7 +64,7 @@ export function markTexts(value: Json, texts: readonly string[]): Val {
   if (Array.isArray(value)) return value.map((item) => markTexts(item, texts));
   if (!isObject(value)) return value;
   const out: { [key: string]: Val } = {};
-  for (const key of Object.keys(value)) setOwn(out, key, markTexts(value[key] as Json, texts));
+  for (const key of Object.keys(value)) setOwn(out, key, markTexts(value[key] as Val, texts));
   return out;
 }
 
