@@ -23,6 +23,7 @@ import type { End, Stop } from "../run/end.ts";
 import { hide, hideMarked, hideText, markTexts, sensitiveTexts } from "../run/hide.ts";
 import type { Interpreter } from "../run/interpreter.ts";
 import { Meter } from "../run/meter.ts";
+import { needClear } from "../run/redacted.ts";
 import type { LiveBody } from "../run/scheduler.ts";
 import { messageOf, settle } from "../run/settle.ts";
 import type { StepContext, StepRunner } from "../run/steps/step-runner.ts";
@@ -313,6 +314,7 @@ class AgentExecution {
       start: async (context) => {
         const { signal } = context;
         if (signal.aborted) return emptyTurn("stopped");
+        needClear([this.#goal, this.#projected], this.#at, "The agent");
         const model = this.#model;
         if (model === null)
           return failedTurn("agent.unavailable", `No model answers for ${this.#step.agent}.`, this.#at);

@@ -4,12 +4,15 @@
  *
  * - `sensitive`: never written or printed in clear.
  * - `suppressed`: stands for what a dry run did not do.
+ * - `redacted`: a sensitive value that a history does not hold. It can be handed on and hashed, for records have
+ *   every sensitive value masked; nothing may be decided by it and nothing dispatched with it.
  */
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 
 export interface Marks {
   readonly sensitive?: true;
   readonly suppressed?: true;
+  readonly redacted?: true;
 }
 
 export class Marked {
@@ -25,9 +28,10 @@ export type Val = null | boolean | number | string | Val[] | { [key: string]: Va
 
 export const NO_MARKS: Marks = Object.freeze({});
 export const SENSITIVE: Marks = Object.freeze({ sensitive: true });
+const REDACTED: Marks = Object.freeze({ sensitive: true, redacted: true });
 
 export function hasMarks(marks: Marks): boolean {
-  return marks.sensitive === true || marks.suppressed === true;
+  return marks.sensitive === true || marks.suppressed === true || marks.redacted === true;
 }
 
 export function joinMarks(a: Marks, b: Marks): Marks {
@@ -36,6 +40,7 @@ export function joinMarks(a: Marks, b: Marks): Marks {
   return {
     ...(a.sensitive || b.sensitive ? { sensitive: true as const } : {}),
     ...(a.suppressed || b.suppressed ? { suppressed: true as const } : {}),
+    ...(a.redacted || b.redacted ? { redacted: true as const } : {}),
   };
 }
 
@@ -116,7 +121,7 @@ export function setOwn<T>(target: { [key: string]: T }, key: string, value: T): 
 export function rehydrate(json: Json): Val {
   if (Array.isArray(json)) return json.some(holdsMask) ? json.map(rehydrate) : json;
   if (!isObject(json)) return json as Val;
-  if (json["$sensitive"] === true && Object.keys(json).length === 1) return new Marked(null, SENSITIVE);
+  if (json["$sensitive"] === true && Object.keys(json).length === 1) return new Marked(null, REDACTED);
   if (!Object.values(json).some((item) => holdsMask(item as Json))) return json as Val;
   const out: { [key: string]: Val } = {};
   for (const key of Object.keys(json)) setOwn(out, key, rehydrate(json[key] as Json));

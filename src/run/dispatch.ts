@@ -20,10 +20,11 @@ import { markSensitive } from "../catalog/sensitive.ts";
 import { problemsAsJson, sayProblems, type ValueProblem } from "../catalog/value-problem.ts";
 import { checkValue } from "../catalog/value-schema.ts";
 import { Fault, type FaultJson } from "../errors/fault.ts";
-import { peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
+import { marksIn, peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
 import { hide, hideText, markTexts, sensitiveTexts } from "./hide.ts";
+import { needClear } from "./redacted.ts";
 import type { EffectContext, LiveBody, Scheduler } from "./scheduler.ts";
 import { messageOf, settle } from "./settle.ts";
 import type { StopScope } from "./stop-scope.ts";
@@ -65,6 +66,8 @@ type ReadEnd = Extract<CallEnd, { is: "ok" | "failed" | "unknown" }>;
 
 /** Why the arguments of a call do not fit, as one fault; null if they do (I1). */
 export function checkArguments(action: ActionManifest, args: Val, key: string | null, at: Position): Fault | null {
+  // A value that the history does not hold fitted when the run went this way; a dispatch with it is refused.
+  if (marksIn(args).redacted) return null;
   const clear = withKey(action, args, key);
   const problems: ValueProblem[] =
     clear === null
@@ -174,6 +177,7 @@ async function perform(
   if (!isRepeatable(manifest) && context.hasIntent) return write(lost(manifest));
   // The grace of a spent budget is for what is under way, not for what has not begun.
   if (context.asked.aborted) return cancelled();
+  needClear(spec.args, spec.position, manifest.name);
   if (pause > 0) await sleep(context.clock, pause, context.asked);
   if (context.asked.aborted) return cancelled();
   if (!isRepeatable(manifest)) {

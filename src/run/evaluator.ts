@@ -6,6 +6,7 @@ import { insertText } from "../expression/text.ts";
 import type { Duration, Expr, Value } from "../plan/expression.ts";
 import { joinMarks, type Marks, mark, NO_MARKS, peel, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
+import { needClear } from "./redacted.ts";
 import type { Scope } from "./scope.ts";
 
 export type Evaluated<T> = { ok: true; value: T } | { ok: false; fault: Fault };
@@ -27,6 +28,8 @@ export class Evaluator {
     const result = this.#compile(expr).evaluate(scope);
     if (result.ok) return result;
     const { problem } = result;
+    // It may have failed only for want of a value that was there when the run went this way.
+    for (const name of expr.reads) needClear(scope.read(name) ?? null, at, "An expression");
     return {
       ok: false,
       fault: new Fault("expression.failed", at, problem.message, {
@@ -97,6 +100,7 @@ export class Evaluator {
     if (typeof expr === "boolean") return { ok: true, value: expr };
     const result = this.expression(expr, scope, at);
     if (!result.ok) return result;
+    needClear(result.value, at, "A condition");
     const { value } = peel(result.value);
     if (typeof value === "boolean") return { ok: true, value };
     return {
@@ -114,6 +118,7 @@ export class Evaluator {
     if (typeof duration === "number") return { ok: true, value: duration };
     const result = this.expression(duration, scope, at);
     if (!result.ok) return result;
+    needClear(result.value, at, "A duration");
     const { value } = peel(result.value);
     const parsed =
       typeof value === "string"

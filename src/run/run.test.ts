@@ -313,3 +313,28 @@ describe("an agent step", () => {
     expect(replayed.is).toBe("equal");
   });
 });
+
+describe("a sensitive value", () => {
+  test("is in no record, and a replay that has to decide by it stops by name", async () => {
+    const crm = new FakeConnector("crm", () => ({ is: "ok", value: { token: "canary-1", n: 1 } }));
+    const output = { type: "object", properties: { token: { type: "string", "x-sensitive": true } } };
+    const input = { type: "object", properties: { t: { type: "string" } } };
+    const search = manifest("crm.search", { input, output });
+    const hand = plan([
+      action("a", "crm.search"),
+      action("b", "crm.search", { map: { t: { expr: expr("a.token") } } }),
+    ]);
+    const handed = await runPlan(admitted(hand, [search]), { connectors: [crm] });
+    expect(handed.ended.status).toBe("completed");
+    expect(crm.calls[1]?.args).toEqual({ t: "canary-1" });
+    expect(JSON.stringify(handed.records)).not.toContain("canary-1");
+    expect(handed.replayed).toMatchObject({ is: "equal", digest: handed.ended.digest });
+    const decide = plan([
+      action("a", "crm.search"),
+      action("b", "crm.search", { lit: {} }, { guard: expr("size(a.token) > 3") }),
+    ]);
+    await expect(runPlan(admitted(decide, [search]), { connectors: [crm] })).rejects.toMatchObject({
+      code: "history.redacted",
+    });
+  });
+});

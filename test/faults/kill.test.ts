@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ensureBuilt } from "../built/built.ts";
+import { ensureBuilt, root } from "../built/built.ts";
 import { clerk, type LedgerSpace, serverSpace, stubSpace } from "./ledger.ts";
 import { lives, until } from "./workspace.ts";
 
@@ -15,25 +15,20 @@ function held<T extends LedgerSpace>(space: T): T {
 beforeAll(ensureBuilt, 120_000);
 
 afterEach(() => {
-  for (const space of spaces.splice(0)) {
-    space.set("hold", false);
-    for (const pid of new Set(space.book.map((line) => line.pid))) if (lives(pid)) process.kill(pid, "SIGKILL");
-    space.remove();
-  }
+  for (const space of spaces.splice(0)) space.remove();
 });
 
 /** Starts a run and kills its engine, by the pid that it tells itself, while the server holds a call of `tool`. */
-async function killDuring(space: LedgerSpace, tool: string, run: string): Promise<number> {
-  space.set("hold", true);
+async function killDuring(space: LedgerSpace, tool: string, run: string): Promise<void> {
+  const earlier = space.lines("asked", tool).length;
+  space.hold(tool);
   const started = space.start([...RUN, "--run-id", run, "--json"]);
-  await until(`a call of ${tool}`, () => (space.lines("asked", tool).length > 0 ? true : null));
-  const pid = await space.owner(run);
-  process.kill(pid, "SIGKILL");
+  await until(`a call of ${tool}`, () => (space.lines("asked", tool).length > earlier ? true : null));
+  process.kill(await space.owner(run), "SIGKILL");
   expect(await started.done).toMatchObject({ signal: "SIGKILL", code: null });
-  return pid;
 }
 
-/** No position is written twice, and a call that has its result is asked for no more. */
+/** No position is written twice for one kind and attempt (DU-02). */
 async function expectNothingTwice(space: LedgerSpace, run: string): Promise<void> {
   const events = await space.events(run);
   const keys = events.map(({ position, kind, attempt }) => `${position} ${kind} ${attempt}`);
@@ -46,17 +41,8 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
     const whole = await space.json([...RUN, "--run-id", "whole"]);
     expect(whole.result).toMatchObject({ status: "completed", outputs: { said: "look of a-7" } });
     const before = space.book.length;
-
-    space.set("hold", true);
-    const started = space.start([...RUN, "--run-id", "cut", "--json"]);
-    await until("a charge", () => (space.lines("asked", "charge").length > 1 ? true : null));
-    space.set("hold", false);
-    await until("an answered charge", () => (space.lines("answered", "charge").length > 1 ? true : null));
-    space.set("hold", true);
-    await until("a look", () => (space.lines("asked", "look").length > 1 ? true : null));
-    process.kill(await space.owner("cut"), "SIGKILL");
-    await started.done;
-    space.set("hold", false);
+    await killDuring(space, "look", "cut");
+    space.letGo();
 
     const resumed = await space.json(["resume", "@last"]);
     expect(resumed.code).toBe(0);
@@ -70,70 +56,67 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
   test("a keyed effect goes out with one key and happens once", async () => {
     const space = held(serverSpace(["look", "charge"]));
     const whole = await space.json([...RUN, "--run-id", "whole"]);
-    space.set("early", true);
-    const engine = await killDuringSecond(space, "charge", "cut");
-    expect(lives(engine)).toBe(false);
-    space.set("hold", false);
+    const before = space.book.length;
+    space.make("early");
+    await killDuring(space, "charge", "cut");
+    space.letGo();
 
     const resumed = await space.json(["resume", "@last"]);
     expect(resumed.result).toMatchObject({ run: "cut", status: "completed", digest: whole.result.digest });
-    const own = space.book.filter(
-      (line) => line.tool === "charge" && line.key !== space.lines("asked", "charge")[0]?.key,
-    );
-    expect(own.filter((line) => line.phase === "asked")).toHaveLength(2);
-    expect(new Set(own.map((line) => line.key)).size).toBe(1);
-    expect(own[0]?.key).toMatch(KEY);
-    expect(own.filter((line) => line.phase === "done")).toHaveLength(1);
-    expect(own.filter((line) => line.phase === "deduplicated")).toHaveLength(1);
+    const own = space.book.slice(before);
+    expect(own.filter((line) => line.phase === "asked").map((line) => line.tool)).toEqual(["look", "charge", "charge"]);
+    const charges = own.filter((line) => line.tool === "charge");
+    expect(new Set(charges.map((line) => line.key)).size).toBe(1);
+    expect(charges[0]?.key).toMatch(KEY);
+    expect(charges.filter((line) => line.phase === "done")).toHaveLength(1);
+    expect(charges.filter((line) => line.phase === "deduplicated")).toHaveLength(1);
     await expectNothingTwice(space, "cut");
   });
 
   test("a server that outlived its engine is ended before anything is dispatched", async () => {
     const space = held(serverSpace(["charge"]));
     await killDuring(space, "charge", "cut");
+    await expectOrphanEndedFirst(space);
+    expect(space.lines("told to end")).toHaveLength(1);
+  });
+
+  test("one that does not listen is killed", async () => {
+    const space = held(serverSpace(["charge"]));
+    space.make("stubborn");
+    await killDuring(space, "charge", "cut");
+    await expectOrphanEndedFirst(space);
+  });
+
+  test("one that a shell has started is found", async () => {
+    const space = held(serverSpace(["charge"]));
+    const line = `node ${root}/test/faults/ledger-server.mjs ${space.folder}; true`;
+    space.write({
+      "ambit.yaml": space
+        .read("ambit.yaml")
+        .replace(/mcp: .*/, `mcp: ${JSON.stringify({ command: "sh", args: ["-c", line] })}`),
+    });
+    await killDuring(space, "charge", "cut");
+    await expectOrphanEndedFirst(space);
+  });
+
+  /** Resumes; the server of before is gone, and had no effect, before another one is asked. */
+  async function expectOrphanEndedFirst(space: LedgerSpace): Promise<void> {
     const orphan = space.lines("asked", "charge")[0]?.pid ?? 0;
     expect(lives(orphan)).toBe(true);
-
     const resuming = space.start(["resume", "cut", "--json"]);
     await until("the end of the orphan", () => (lives(orphan) ? null : true));
-    space.set("hold", false);
-    expect((await resuming.done).code).toBe(0);
     const { book } = space;
-    const told = book.findIndex((line) => line.pid === orphan && line.phase === "told to end");
-    const asked = book.findIndex((line) => line.pid !== orphan && line.phase === "asked");
-    expect(told).toBeGreaterThan(-1);
-    expect(asked).toBeGreaterThan(told);
-    expect(book.slice(asked).every((line) => line.pid !== orphan)).toBe(true);
-    expect(space.lines("done", "charge")).toHaveLength(1);
-  });
-
-  test("one that does not listen is killed, and one behind a shell is found", async () => {
-    const script = (await import("../built/built.ts")).root;
-    const space = held(serverSpace(["charge"]));
-    const manifestOfShell = space
-      .read("ambit.yaml")
-      .replace(
-        /mcp: .*/,
-        `mcp: ${JSON.stringify({ command: "sh", args: ["-c", `node ${script}/test/faults/ledger-server.mjs ${space.folder}; true`] })}`,
-      );
-    space.write({ "ambit.yaml": manifestOfShell });
-    space.set("stubborn", true);
-    await killDuring(space, "charge", "cut");
-    const orphan = space.lines("asked", "charge")[0]?.pid ?? 0;
-    const resuming = space.start(["resume", "cut", "--json"]);
-    await until("the end of the orphan", () => (lives(orphan) ? null : true));
-    space.set("hold", false);
+    expect(book.filter((line) => line.pid !== orphan && line.phase === "asked")).toEqual([]);
+    space.letGo();
     expect((await resuming.done).code).toBe(0);
-    const { book } = space;
-    const asked = book.findIndex((line) => line.pid !== orphan && line.phase === "asked");
-    expect(book.slice(asked).every((line) => line.pid !== orphan)).toBe(true);
+    expect(space.book.slice(book.length).every((line) => line.pid !== orphan)).toBe(true);
     expect(space.lines("done", "charge")).toHaveLength(1);
-  });
+  }
 
   test("a write without a key is unknown and never dispatched again", async () => {
     const space = held(serverSpace(["look", "send"]));
-    await killDuringSecondTool(space, "send", "cut");
-    space.set("hold", false);
+    await killDuring(space, "send", "cut");
+    space.letGo();
 
     const resumed = await space.json(["resume", "@last"]);
     expect(resumed.code).toBe(8);
@@ -151,50 +134,18 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
     expect(space.lines("asked", "send")).toHaveLength(1);
     expect((await space.replay("cut")).report).toMatchObject({ result: "equal", digest: resumed.result.digest });
   });
-
-  /** As `killDuring`, for a run behind another one in the same book. */
-  async function killDuringSecond(space: LedgerSpace, tool: string, run: string): Promise<number> {
-    const earlier = space.lines("asked", tool).length;
-    const started = space.start([...RUN, "--run-id", run, "--json"]);
-    space.set("hold", true);
-    await until("a look", () => (space.lines("asked", "look").length > 1 ? true : null));
-    space.set("hold", false);
-    await until("an answered look", () => (space.lines("answered", "look").length > 1 ? true : null));
-    space.set("hold", true);
-    await until(`a call of ${tool}`, () => (space.lines("asked", tool).length > earlier ? true : null));
-    const pid = await space.owner(run);
-    process.kill(pid, "SIGKILL");
-    await started.done;
-    return pid;
-  }
-
-  /** As `killDuring`, where another tool is called before. */
-  async function killDuringSecondTool(space: LedgerSpace, tool: string, run: string): Promise<number> {
-    space.set("hold", true);
-    const started = space.start([...RUN, "--run-id", run, "--json"]);
-    await until("a look", () => (space.lines("asked", "look").length > 0 ? true : null));
-    space.set("hold", false);
-    await until("an answered look", () => (space.lines("answered", "look").length > 0 ? true : null));
-    space.set("hold", true);
-    await until(`a call of ${tool}`, () => (space.lines("asked", tool).length > 0 ? true : null));
-    const pid = await space.owner(run);
-    process.kill(pid, "SIGKILL");
-    await started.done;
-    return pid;
-  }
 });
 
 describe("HO-11: the engine dies after the charge and before its result is recorded", { timeout: 60_000 }, () => {
-  test("twice in a row: one charge, one key, and another charge has another key", async () => {
-    const tools = `actions:
+  const charges = (kills: number): string => `actions:
   ledger.charge:
-    - { when: { item: a-7 }, times: 2, kill: after, return: { done: charge, of: a-7 } }
+    - { times: ${kills}, kill: after, return: { done: charge, of: a-7 } }
 `;
-    const space = held(stubSpace(clerk("charge", "charge"), tools));
-    const first = await space.ambit([...RUN, "--json"]);
-    expect(first.signal).toBe("SIGKILL");
-    const second = await space.ambit(["resume", "@last", "--json"]);
-    expect(second.signal).toBe("SIGKILL");
+
+  test("twice in a row: one charge, one key, and another charge has another key", async () => {
+    const space = held(stubSpace(clerk("charge", "charge"), charges(2)));
+    expect((await space.ambit([...RUN, "--json"])).signal).toBe("SIGKILL");
+    expect((await space.ambit(["resume", "@last", "--json"])).signal).toBe("SIGKILL");
     const third = await space.json(["resume", "@last"]);
     expect(third.code).toBe(0);
     expect(third.result).toMatchObject({ status: "completed", outputs: { said: "charge of a-7" } });
@@ -214,6 +165,24 @@ describe("HO-11: the engine dies after the charge and before its result is recor
     const resumes = (await space.events("@last")).filter((record) => record.kind === "run.resumed");
     expect(resumes).toHaveLength(2);
     expect((await space.replay("@last")).report).toMatchObject({ result: "equal", digest: third.result.digest });
+  });
+
+  test("three times at one position: the run is parked, and says how to go on (DU-13)", async () => {
+    const space = held(stubSpace(clerk("charge"), charges(3)));
+    expect((await space.ambit([...RUN, "--run-id", "cut"])).signal).toBe("SIGKILL");
+    for (let time = 0; time < 2; time++) expect((await space.ambit(["resume", "cut"])).signal).toBe("SIGKILL");
+    const parked = await space.ambit(["resume", "cut"]);
+    expect(parked.code).toBe(6);
+    expect(parked.stderr).toContain("ambit resume cut");
+    const shown = await space.show("cut");
+    expect(shown).toMatchObject({ status: "suspended", owner: null });
+    expect(shown.waiting).toMatchObject([{ position: "settle.(tools)[0]", reason: "stuck" }]);
+    expect(space.calls.filter((call) => call.phase === "dispatched")).toHaveLength(3);
+
+    const resumed = await space.json(["resume", "cut"]);
+    expect(resumed).toMatchObject({ code: 0, result: { status: "completed" } });
+    expect(space.calls.filter((call) => call.phase === "done")).toHaveLength(1);
+    expect((await space.replay("cut")).report).toMatchObject({ result: "equal", digest: resumed.result.digest });
   });
 
   test("a key that the agent brings along is refused before dispatch", async () => {

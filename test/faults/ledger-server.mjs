@@ -1,5 +1,5 @@
 // An MCP server over stdio that keeps a book of what it is asked and of what it does: `book.jsonl` in the folder
-// given as first argument. While `hold` lies there it does not answer. It ends neither with its engine nor, with
+// given as first argument. While `hold-TOOL` lies there it does not answer calls of that tool. It ends neither with its engine nor, with
 // `stubborn` there, on SIGTERM: the worst server that a run can leave behind.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,16 +23,16 @@ function lines() {
     .map((line) => JSON.parse(line));
 }
 
-async function held() {
+async function held(tool) {
   const end = performance.now() + LONGEST_MS;
-  while (existsSync(join(folder, "hold")) && performance.now() < end) await later(10);
+  while (existsSync(join(folder, `hold-${tool}`)) && performance.now() < end) await later(10);
 }
 
 async function work(tool, args, effect) {
   const { key = null, ...rest } = args;
   write({ phase: "asked", tool, args: rest, key });
   if (existsSync(join(folder, "early"))) effect(rest, key);
-  await held();
+  await held(tool);
   if (!existsSync(join(folder, "early"))) effect(rest, key);
   write({ phase: "answered", tool, args: rest, key });
   return { done: tool, of: rest.item };

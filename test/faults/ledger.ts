@@ -1,8 +1,8 @@
 /** Workspaces around the server of `ledger-server.mjs`, and around stubs of the same connector. */
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../built/built.ts";
-import { linesOf, Workspace } from "./workspace.ts";
+import { linesOf, lives, Workspace } from "./workspace.ts";
 
 export interface BookLine {
   pid: number;
@@ -127,8 +127,25 @@ export class LedgerSpace extends Workspace {
     return this.book.filter((line) => line.phase === phase && (tool === undefined || line.tool === tool));
   }
 
-  set(flag: "hold" | "early" | "stubborn", on: boolean): void {
-    if (on) writeFileSync(this.path(flag), "");
-    else if (existsSync(this.path(flag))) rmSync(this.path(flag));
+  /** From now on the server does not answer calls of this tool. */
+  hold(tool: string): void {
+    writeFileSync(this.path(`hold-${tool}`), "");
+  }
+
+  /** It answers whatever it held. */
+  letGo(): void {
+    for (const tool of ["look", "charge", "send"]) rmSync(this.path(`hold-${tool}`), { force: true });
+  }
+
+  /** Has the effect before it holds a call / does not end on SIGTERM. */
+  make(flag: "early" | "stubborn"): void {
+    writeFileSync(this.path(flag), "");
+  }
+
+  /** Ends the servers that a killed engine has left behind. */
+  override remove(): void {
+    this.letGo();
+    for (const pid of new Set(this.book.map((line) => line.pid))) if (lives(pid)) process.kill(pid, "SIGKILL");
+    super.remove();
   }
 }

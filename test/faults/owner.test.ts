@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuilt, lastJson } from "../built/built.ts";
 import { clerk, type LedgerSpace, serverSpace, stubSpace } from "./ledger.ts";
-import { asEnded, lives, readRecords, until } from "./workspace.ts";
+import { asEnded, readRecords, until } from "./workspace.ts";
 
 const RUN = ["run", "ledger.workfile.yaml", "-i", "item=a-7", "--json"];
 /** A call that lasts until its signal, then says so in the log. */
@@ -20,11 +20,7 @@ function held<T extends LedgerSpace>(space: T): T {
 beforeAll(ensureBuilt, 120_000);
 
 afterEach(() => {
-  for (const space of spaces.splice(0)) {
-    space.set("hold", false);
-    for (const pid of new Set(space.book.map((line) => line.pid))) if (lives(pid)) process.kill(pid, "SIGKILL");
-    space.remove();
-  }
+  for (const space of spaces.splice(0)) space.remove();
 });
 
 const dispatched = (space: LedgerSpace): Promise<true> =>
@@ -75,7 +71,7 @@ describe("one run has one owner, a store has many (DU-08, DU-44)", { timeout: 90
 
   test("of two that take over a dead run one wins, and nothing is done twice", async () => {
     const space = held(serverSpace(["charge", "look"]));
-    space.set("hold", true);
+    space.hold("charge");
     const started = space.start([...RUN, "--run-id", "dead"]);
     await until("a charge", () => (space.lines("asked").length > 0 ? true : null));
     started.kill("SIGKILL");
@@ -85,7 +81,7 @@ describe("one run has one owner, a store has many (DU-08, DU-44)", { timeout: 90
     const first = await Promise.race(takers.map(async (taker) => asEnded(await taker.done)));
     expect(first.code).toBe(9);
     expect(first.refused.error.code).toBe("run.owned");
-    space.set("hold", false);
+    space.letGo();
     const ends = await Promise.all(takers.map(async (taker) => asEnded(await taker.done)));
     expect(ends.map((end) => end.code).sort()).toEqual([0, 9]);
     expect(space.lines("done", "charge")).toHaveLength(1);
@@ -96,20 +92,20 @@ describe("one run has one owner, a store has many (DU-08, DU-44)", { timeout: 90
 
   test("ten processes, each killed in turn: every run ends, no charge doubles", async () => {
     const space = held(serverSpace(["charge"]));
-    space.set("hold", true);
-    const runs = Array.from({ length: 5 }, (_, i) => `many-${i}`);
+    space.hold("charge");
+    const runs = Array.from({ length: 10 }, (_, i) => `many-${i}`);
     const started = runs.map((run) => space.start([...RUN, "--run-id", run]));
-    await until("five charges", () => (space.lines("asked").length >= 5 ? true : null));
+    await until("ten charges", () => (space.lines("asked").length >= 10 ? true : null));
     for (const run of started) {
       run.kill("SIGKILL");
       await run.done;
     }
-    space.set("hold", false);
+    space.letGo();
     const resumed = await Promise.all(runs.map((run) => space.json(["resume", run])));
     expect(resumed.map((done) => [done.code, done.result.status])).toEqual(runs.map(() => [0, "completed"]));
     const keys = space.lines("done", "charge").map((line) => line.key);
     expect(new Set(keys).size).toBe(keys.length);
-    expect(keys).toHaveLength(5);
+    expect(keys).toHaveLength(10);
   });
 });
 
@@ -142,12 +138,12 @@ describe("cancel (DU-15, HO-09)", { timeout: 60_000 }, () => {
 
   test("asked for twice it is recorded once", async () => {
     const space = held(serverSpace(["look"]));
-    space.set("hold", true);
+    space.hold("look");
     const started = space.start([...RUN, "--run-id", "mine"]);
     await until("a look", () => (space.lines("asked").length > 0 ? true : null));
     const both = await Promise.all([space.ambit(["cancel", "mine"]), space.ambit(["cancel", "mine"])]);
     expect(both.map((done) => done.code)).toEqual([0, 0]);
-    space.set("hold", false);
+    space.letGo();
     expect(asEnded(await started.done).result.status).toBe("cancelled");
     const stops = (await space.events("mine")).filter((record) => record.kind === "stop.decided");
     expect(stops).toHaveLength(1);
@@ -155,12 +151,12 @@ describe("cancel (DU-15, HO-09)", { timeout: 60_000 }, () => {
 
   test("of a run whose engine is dead it ends it, and what had gone out without a key is unknown", async () => {
     const space = held(serverSpace(["send"]));
-    space.set("hold", true);
+    space.hold("send");
     const started = space.start([...RUN, "--run-id", "dead"]);
     await until("a letter", () => (space.lines("asked").length > 0 ? true : null));
     started.kill("SIGKILL");
     await started.done;
-    space.set("hold", false);
+    space.letGo();
     const cancelled = await space.ambit(["cancel", "dead", "--json"]);
     expect(cancelled.code, cancelled.stderr).toBe(0);
     expect(lastJson(cancelled.stdout)).toMatchObject({ outcome: "cancelled" });

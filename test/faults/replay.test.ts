@@ -325,7 +325,7 @@ describe("a recorded key is followed (WX-55)", { timeout: 60_000 }, () => {
   /** The records of a run whose engine died while its charge was under way. */
   async function cutOff(): Promise<{ space: LedgerSpace; records: RunRecord[] }> {
     const space = held(serverSpace(["charge"]));
-    space.set("hold", true);
+    space.hold("charge");
     const started = space.start(["run", "ledger.workfile.yaml", "-i", "item=a-7", "--run-id", "cut", "--json"]);
     await until("a charge", () => (space.lines("asked").length > 0 ? true : null));
     started.kill("SIGKILL");

@@ -50,13 +50,6 @@ export const callCodes = {
     example: 'files.list: { glob: "**" }   # { path: reports, glob: "*.md" }',
     since: "0.1.0",
   },
-  "action.rejected": {
-    summary: "A person was asked before the call and said no.",
-    cause: "The action is under policy.approve, and the approval was refused.",
-    fix: "Take the failure with catch, or go another way.",
-    example: "catch: [ { codes: [action.rejected], steps: [ ... ] } ]",
-    since: "0.1.0",
-  },
   "files.not_found": {
     summary: "There is no such file or folder below the declared root.",
     cause: "The path is misspelt, names a folder where a file is meant, or no regular file.",

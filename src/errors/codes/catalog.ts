@@ -23,20 +23,6 @@ export const catalogCodes = {
     example: "{{ settings.channel }}   # settings: { channel: ops }",
     since: "0.1.0",
   },
-  "deployment.unknown_model": {
-    summary: "A model or a level of models is named that the deployment does not know.",
-    cause: "A script or a command asks for a model that is neither under models nor an id with a known provider.",
-    fix: "Add it under models in ambit.yaml, or use one that ambit agents list shows.",
-    example: "ambit run report.awl --model huge   # models: { high: claude-opus-4-6 }, then --model high",
-    since: "0.1.0",
-  },
-  "deployment.duplicate_webhook": {
-    summary: "Two files ask for the same webhook path.",
-    cause: "Each path is served as POST /hooks/<path>, so a call could not be told apart.",
-    fix: "Give one of the two files named another path.",
-    example: "triggers: [ { webhook: { path: /triage } } ] in two files   # path: /triage-sales in one of them",
-    since: "0.1.0",
-  },
   "catalog.unknown_action": {
     summary: "A step or a tool list names an action that no manifest declares.",
     cause:

@@ -39,13 +39,6 @@ export const runCodes = {
     example: "send: { mail.send: { to: a@example.org, text: hello } }   # and the process dies in the call",
     since: "0.1.0",
   },
-  "flow.repeat_exhausted": {
-    summary: "A loop reached its `max` with its test unmet.",
-    cause: "`until` was not true, or `while` still was, after the last round.",
-    fix: "Raise `max`, or write `on_max: truncate` to go on with the last `yield`.",
-    example: "wf.repeat: { max: 3 }   # until: never true",
-    since: "0.1.0",
-  },
   "flow.limit_exceeded": {
     summary: "The run reached a limit of the file or of the deployment.",
     cause: "`limits.steps` counts executed steps of every kind, iterations and handlers included.",
@@ -58,13 +51,6 @@ export const runCodes = {
     cause: "`expires` counts from the opening of the question.",
     fix: "Raise it, name assignees, or handle the code in `catch` with a `value`.",
     example: "wf.ask: Pay 20?   # expires: 2h",
-    since: "0.1.0",
-  },
-  "ask.not_approver": {
-    summary: "A refusal: this identity may not answer the question.",
-    cause: "`approvers: { not: initiator }` keeps out who started the run; with `count`, each person answers once.",
-    fix: "Let somebody else answer.",
-    example: "approvers: { not: initiator, count: 2 }",
     since: "0.1.0",
   },
   "run.cancelled": {

@@ -22,21 +22,6 @@ export const storeCodes = {
     example: "ambit resume @last   # while `ambit run` still works on it in another terminal",
     since: "0.1.0",
   },
-  "run.busy": {
-    summary: "A run of this workflow with the same `single` value is under way.",
-    cause:
-      "The file says `single` with `overlap: skip`, and the run that holds the value has not ended, parked time included.",
-    fix: "Wait for the run that the message names, cancel it, or say `overlap: queue`.",
-    example: 'single: "{{ inputs.sender }}"   # and a second start with the same sender',
-    since: "0.1.0",
-  },
-  "run.no_worker": {
-    summary: "Nobody is there to carry out a detached run.",
-    cause: "`--detach` leaves the run to a `serve` or `worker` on this store, and none is running.",
-    fix: "Start `ambit serve` or `ambit worker` on the same store, or run without `--detach`.",
-    example: "ambit run a.workfile.yaml --detach",
-    since: "0.1.0",
-  },
   "journal.corrupt": {
     summary: "A record of the history is damaged or missing.",
     cause:
@@ -50,13 +35,6 @@ export const storeCodes = {
     cause: "A position is written once; two different contents mean that two executions of one run disagreed.",
     fix: "This is a defect of the engine or of a host: please report it with an export of the run. The record that was there first stands.",
     example: "Two results of `resolve.(tools)[0]`, attempt 1.",
-    since: "0.1.0",
-  },
-  "store.locked": {
-    summary: "Maintenance needs the store for itself, and other processes have it open.",
-    cause: "A schema upgrade or the compaction of `ambit runs prune` starts only when no other process uses the store.",
-    fix: "End the processes that the message names, or try again later.",
-    example: "ambit runs prune --older 30d   # while `ambit serve` runs",
     since: "0.1.0",
   },
   "store.unavailable": {

@@ -1,5 +1,6 @@
 import { canonical } from "../../base/json.ts";
 import { peel, reveal, type Val } from "../../plan/marked.ts";
+import { needClear } from "../redacted.ts";
 import type { StepRunner } from "./step-runner.ts";
 
 export const runBranch: StepRunner<"branch"> = async (interpreter, step, context) => {
@@ -19,6 +20,7 @@ export const runBranch: StepRunner<"branch"> = async (interpreter, step, context
         ? { ok: true as const, value: step.subject }
         : interpreter.evaluator.expression(step.subject, scope, position);
     if (!value.ok) return { is: "failed", fault: value.fault };
+    needClear(value.value, position, "A switch");
     const text = caseText(value.value);
     const arm = step.arms.find((entry) => entry.is === text);
     if (arm) {

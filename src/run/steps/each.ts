@@ -4,6 +4,7 @@ import { indexedPosition } from "../../plan/position.ts";
 import type { End, Stop } from "../end.ts";
 import { kindOf } from "../evaluator.ts";
 import type { Interpreter } from "../interpreter.ts";
+import { redactedAt } from "../redacted.ts";
 import type { Scope } from "../scope.ts";
 import type { StopScope } from "../stop-scope.ts";
 import type { StepContext, StepOf, StepRunner } from "./step-runner.ts";
@@ -18,6 +19,7 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
   const { position } = context;
   const list = interpreter.evaluator.value(step.list, context.scope, position);
   if (!list.ok) return { is: "failed", fault: list.fault };
+  if (peel(list.value).marks.redacted) throw redactedAt(position, "A loop");
   const { value: items, marks } = peel(list.value);
   if (!Array.isArray(items)) {
     return {

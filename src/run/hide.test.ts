@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import type { Field } from "../plan/field.ts";
+import { mark, recorded, reveal, SENSITIVE, type Val } from "../plan/marked.ts";
+import { HIDDEN, hide, hideMarked, markFields, markTexts, sensitiveTexts } from "./hide.ts";
+
+const MASK = { $sensitive: true };
+const secret = (value: Val): Val => mark(value, SENSITIVE);
+
+describe("DU-09: what a run calls sensitive", () => {
+  test("texts and numbers below a mark are found, at any depth, and what stands beside them is not", () => {
+    const texts = sensitiveTexts([{ a: "plain", b: secret({ c: ["hidden-1", { d: 12345 }] }) }, secret("hidden-2")]);
+    expect(texts).toEqual(expect.arrayContaining(["hidden-1", "12345", "hidden-2"]));
+    expect(texts).not.toContain("plain");
+  });
+
+  test("I3: short ones would blank out half of every text and are left alone", () => {
+    expect(sensitiveTexts([secret("abc"), secret(7), secret(true), secret(null)])).toEqual([]);
+  });
+
+  test("I1: a text that holds one is marked as a whole and keeps its value", () => {
+    const marked = markTexts({ to: "ana", text: "the token is s3cret!", n: [54321] }, ["s3cret", "54321"]);
+    expect(recorded(marked)).toEqual({ to: "ana", text: MASK, n: [MASK] });
+    expect(reveal(marked)).toEqual({ to: "ana", text: "the token is s3cret!", n: [54321] });
+  });
+
+  test("I2, I3: in messages the value alone is replaced, also in keys, URLs and base64", () => {
+    const texts = sensitiveTexts([secret("p&ss word")]);
+    const said = { "p&ss word": ["x p&ss word y", `?t=${encodeURIComponent("p&ss word")}`, btoa("p&ss word")] };
+    expect(hide(said, texts)).toEqual({ [HIDDEN]: [`x ${HIDDEN} y`, `?t=${HIDDEN}`, expect.stringContaining(HIDDEN)] });
+    expect(hideMarked({ a: secret("x"), b: "p&ss word" }, texts)).toEqual({ a: HIDDEN, b: HIDDEN });
+  });
+
+  test("without anything sensitive the very same value comes back", () => {
+    const value = { a: [1, "x"] };
+    expect(hide(value, [])).toBe(value);
+    expect(markTexts(value, [])).toBe(value);
+  });
+
+  test("what declarations call sensitive is marked in a value that does not fit them, too", () => {
+    const shape = { type: "string", required: true } as const;
+    const fields: Field[] = [
+      { name: "pin", ...shape, sensitive: true },
+      {
+        name: "list",
+        type: "array",
+        required: true,
+        items: { type: "object", required: false, fields: [{ name: "pin", ...shape, sensitive: true }] },
+      },
+      { name: "open", ...shape },
+    ];
+    expect(recorded(markFields(fields, { pin: [1], list: [{ pin: 1, other: 2 }, "odd"], open: "x", more: 1 }))).toEqual(
+      {
+        pin: MASK,
+        list: [{ pin: MASK, other: 2 }, MASK],
+        open: "x",
+        more: 1,
+      },
+    );
+    expect(recorded(markFields(fields, { list: "none" }))).toEqual({ list: MASK });
+    expect(recorded(markFields(fields, "a text in place of it"))).toEqual(MASK);
+  });
+
+  test("hostile keys stay own keys", () => {
+    const value = JSON.parse('{"__proto__": {"x": "s3cret"}}') as Val;
+    expect(JSON.stringify(recorded(markTexts(value, ["s3cret"])))).toBe('{"__proto__":{"x":{"$sensitive":true}}}');
+  });
+});
