@@ -10,6 +10,8 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     async (...args: A): Promise<void> => {
       exit = await work(...args);
     };
+  if (process.platform === "win32")
+    process.stderr.write("ambit: Windows is untested and nothing is promised for it; use WSL.\n");
   const program = makeProgram(does);
   try {
     await program.parseAsync([...args], { from: "user" });
