@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { createEngine, type Engine, readRunFile } from "../../app/engine.ts";
 import { readSavedRun, type SavedRun } from "../../app/saved-run.ts";
 import { formatDuration } from "../../base/duration.ts";
+import { isAlive } from "../../host/stores/process-identity.ts";
 import { exportLine } from "../../journal/export.ts";
 import { toResult } from "../../journal/fold.ts";
 import type { RunHead } from "../../journal/journal.ts";
@@ -144,7 +145,7 @@ function showStep(saved: SavedRun, step: string, terminal: Terminal): number {
 }
 
 function showText(saved: SavedRun, head: RunHead, color: Paint): string {
-  const view = runView(saved.state, saved.rows, head.owner === null ? null : true);
+  const view = runView(saved.state, saved.rows, head.owner === null ? null : isAlive(head.owner));
   const { result } = view;
   const lines = [
     color.bold(`${oneLine(view.name)}  ${result.run}`),
@@ -157,7 +158,10 @@ function showText(saved: SavedRun, head: RunHead, color: Paint): string {
       `started ${view.startedAt ?? "never"} · ${formatDuration(result.duration_ms)} · ${result.counts.tool_attempts} tool attempts · ${result.counts.tokens} tokens · ${result.counts.events} records`,
     ),
   ];
-  if (head.owner !== null) lines.push(`run by pid ${head.owner.pid} (${oneLine(head.owner.label)})`);
+  if (head.owner !== null) {
+    const gone = isAlive(head.owner) === false ? ", which is gone: ambit resume goes on with it" : "";
+    lines.push(`run by pid ${head.owner.pid} (${oneLine(head.owner.label)})${gone}`);
+  }
   if (result.digest !== null) lines.push(color.dim(`digest ${result.digest}`));
   if (isFilled(result.outputs)) lines.push("", JSON.stringify(shown(result.outputs), null, 2));
   return `${lines.join("\n")}\n`;

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { diagnostic } from "../errors/diagnostic.ts";
+import { codeFrame } from "./frame.ts";
+import { oneLine, paint, safeText, wantsColor } from "./terminal.ts";
+
+const span = { line: 2, column: 3, endLine: 2, endColumn: 14 };
+const finding = diagnostic("workfile.unknown_key", "There is no key on_exhuasted.", {
+  file: "a.yaml",
+  span,
+  help: "Did you mean on_exhausted?",
+});
+
+test("a finding stands with its line, a caret under the place, and its help", () => {
+  expect(codeFrame(finding, "x:\n  on_exhuasted: []\n", paint(false))).toBe(
+    [
+      "a.yaml:2:3: error[workfile.unknown_key]: There is no key on_exhuasted.",
+      "  2 |   on_exhuasted: []",
+      "    |   ^^^^^^^^^^^",
+      "  help: Did you mean on_exhausted?",
+      "",
+    ].join("\n"),
+  );
+});
+
+test("without the text it is said all the same", () => {
+  expect(codeFrame(finding, null, paint(false)).split("\n")).toHaveLength(3);
+});
+
+test("a long line is shown around the place", () => {
+  const far = { ...finding, column: 1_000, endColumn: 1_003 };
+  const [, source = "", caret = ""] = codeFrame(far, `\n${"x".repeat(999)}here${"y".repeat(500)}`, paint(false)).split(
+    "\n",
+  );
+  expect(source.length).toBeLessThan(200);
+  expect(source.slice(caret.indexOf("^"), caret.indexOf("^") + 3)).toBe("her");
+});
+
+test("texts from outside cannot move the cursor or clear the screen", () => {
+  const esc = String.fromCharCode(27);
+  expect(safeText(`${esc}[2Jgone`)).toBe("\\x1b[2Jgone");
+  expect(oneLine(`a\n\n  b${esc}`)).toBe("a b\\x1b");
+  expect(codeFrame({ ...finding, message: `${esc}[0m` }, `\n${esc}[31mred`, paint(false))).not.toContain(esc);
+});
+
+test.each([
+  ["auto", {}, true, true],
+  ["auto", {}, false, false],
+  ["auto", { NO_COLOR: "1" }, true, false],
+  ["auto", { FORCE_COLOR: "1" }, false, true],
+  ["auto", { TERM: "dumb" }, true, false],
+  ["always", { NO_COLOR: "1" }, false, true],
+  ["never", { FORCE_COLOR: "1" }, true, false],
+] as const)("color %s with %j on a terminal %s: %s", (choice, env, tty, on) => {
+  expect(wantsColor(choice, env, tty)).toBe(on);
+});
