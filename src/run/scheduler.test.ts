@@ -27,6 +27,30 @@ const later =
   () =>
     new Promise((resolve) => setTimeout(() => resolve(body), ms));
 
+/** Time moves when a test says so: timers fire in the order of their due times, then of their making. */
+function manualClock(): Clock & { pass(ms: number): void } {
+  let now = 1_000;
+  let timers: { due: number; fire: () => void }[] = [];
+  return {
+    now: () => now,
+    after: (ms, fire) => {
+      const timer = { due: now + ms, fire };
+      timers.push(timer);
+      return {
+        cancel: () => {
+          timers = timers.filter((entry) => entry !== timer);
+        },
+      };
+    },
+    pass: (ms) => {
+      now += ms;
+      const due = timers.filter((entry) => entry.due <= now).sort((a, b) => a.due - b.due);
+      timers = timers.filter((entry) => entry.due > now);
+      for (const { fire } of due) fire();
+    },
+  };
+}
+
 describe("the scheduler", () => {
   test("I1: a branch that waits for anything else stops the run as a bug", async () => {
     const { scheduler } = made();
@@ -87,8 +111,10 @@ describe("the scheduler", () => {
   });
 
   test("of several stops of one scope the first counts, and the effect below hears it once", async () => {
-    const { scheduler, seen } = made();
+    const clock = manualClock();
+    const { scheduler, seen } = made(clock);
     let heard = 0;
+    setTimeout(() => clock.pass(5), 5);
     const end = await scheduler.drive(async () => {
       const scope = scheduler.openScope("s", scheduler.root);
       scheduler.stopAt(scope, scheduler.now + 5, { cause: "timeout", because: null, limit: 5, by: null });
