@@ -38,7 +38,7 @@ import { endProcesses } from "./end-processes.ts";
 import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
-import { type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
+import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
 import { Refused } from "./refused.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
@@ -277,12 +277,13 @@ export class Engine {
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
-  async replay(runOrRecords: string | readonly RunRecord[]): Promise<ReplayReport> {
+  async replay(runOrRecords: string | readonly RunRecord[], options: { with?: string } = {}): Promise<ReplayReport> {
     try {
       const pages = typeof runOrRecords === "string" ? await this.#pages(runOrRecords) : pagesOfRecords(runOrRecords);
       const { admitted, roots, cursor } = await openRun(pages, {});
       const runners: StepRunners = { ...BASIC_RUNNERS, agent: agentRunner(new Map()) };
-      return await replayRun(admitted, roots, runners, cursor);
+      if (options.with === undefined) return await replayRun(admitted, roots, runners, cursor);
+      return await replayRun(changedPlan(admitted, readWorkflow(options.with, this.cwd)), roots, runners, cursor, true);
     } catch (error) {
       throw refusedBy(error);
     }

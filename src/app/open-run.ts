@@ -6,9 +6,12 @@ import { Refusal } from "../errors/fault.ts";
 import { Cursor, type Pages } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { recorded, rehydrate, type Val } from "../plan/marked.ts";
+import { allSteps } from "../plan/plan.ts";
 import type { Roots } from "../run/run.ts";
 import { bindInputs } from "./inputs.ts";
+import { Refused } from "./refused.ts";
 import { MEMORY_STORE } from "./store.ts";
+import type { WorkflowFile } from "./workflow-file.ts";
 
 /** Where a run was started: what `resume` looks for its deployment by. Relative to the store's folder. */
 export interface Origin {
@@ -100,4 +103,31 @@ export function resolveOrigin(origin: Origin, storePath: string): Origin {
     workflow: resolve(from, origin.workflow),
     config: origin.config === null ? null : resolve(from, origin.config),
   };
+}
+
+/**
+ * Another plan under what a run has pinned, for a re-evaluation: manifests, agents, limits and settings are the
+ * recorded ones, so what the run did not have is refused (`history.mismatch`).
+ */
+export function changedPlan(pinned: AdmittedPlan, workflow: WorkflowFile): AdmittedPlan {
+  const { plan } = workflow;
+  if (plan === null) throw Refused.by(workflow.diagnostics);
+  const { manifests, agents } = pinned.definition;
+  for (const step of allSteps(plan)) {
+    const actions =
+      step.kind === "action" ? [step.action] : step.kind === "agent" && step.tools !== "deployment" ? step.tools : [];
+    const missing = actions.find((action) => !Object.hasOwn(manifests, action));
+    const what =
+      missing !== undefined
+        ? `the action ${missing}`
+        : step.kind === "agent" && !Object.hasOwn(agents, step.agent)
+          ? `the agent ${step.agent}`
+          : null;
+    if (what === null) continue;
+    throw new Refusal(
+      "history.mismatch",
+      `The run did not have ${what}, which ${workflow.shown} uses: its history has no record of it.`,
+    );
+  }
+  return readmit({ ...pinned.definition, plan, files: { [workflow.name]: workflow.text } }, pinned.report);
 }

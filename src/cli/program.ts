@@ -124,6 +124,7 @@ function runCommands(program: Command, does: Does): void {
 
   common(program.command("replay").argument("<run>", "a run, or a file of runs export"))
     .description("evaluate a run again from its records alone and compare")
+    .option("--with <file>", "evaluate a changed file with the run's recorded agents and tools")
     .action(does(async (run: string, options) => (await import("./commands/replay.ts")).replayCommand(run, options)));
   common(program.command("resume").argument("<run>", "a run whose process is gone"))
     .description("go on with a run")

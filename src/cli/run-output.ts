@@ -71,6 +71,8 @@ export function printResult(terminal: Terminal, result: RunResult, goOn: string)
   }
   if (hasOutputs(result.outputs)) terminal.out(`${JSON.stringify(shown(result.outputs), null, 2)}\n`);
   terminal.err(`${verdict(result, terminal)}\n`);
+  // Parked for a person: the command that goes on, and not only one that shows it (DU-13).
+  if (result.status === "suspended") terminal.err(terminal.color.dim(`Go on with it: ambit resume ${result.run}\n`));
   if (result.status === "suspended" || result.unknown.length > 0) terminal.err(terminal.color.dim(`${goOn}\n`));
 }
 

@@ -18,6 +18,8 @@ import type { StepRunners } from "./steps/step-runner.ts";
 
 export type ReplayReport =
   | { is: "equal"; digest: string; status: string; events: number }
+  /** Another plan was evaluated with this history: how it comes out (DU-21). */
+  | { is: "reevaluated"; digest: string; status: string; outputs: Json; error: Json; events: number }
   /** The records end before the run does; as far as they go, they agree. */
   | { is: "unfinished"; events: number; status: string }
   | { is: "diverged"; position: Position; message: string; expected: Json; recorded: Json; seq: number | null };
@@ -34,6 +36,8 @@ export async function replayRun(
   roots: Roots,
   runners: StepRunners,
   records: History,
+  /** The plan is another than the recorded one: agents and tools come from the history, the end is not compared. */
+  changed = false,
 ): Promise<ReplayReport> {
   const checks = new HashCheck();
   const seen: { ended: RunRecord | null; events: number; last: RunRecord | null } = {
@@ -70,11 +74,14 @@ export async function replayRun(
   const execution = new Execution(admitted, roots, new Map(), runners, recorder, NO_CLOCK, { mode: "replay", history });
   try {
     const computed = await execution.run();
+    if (changed) return reevaluated(computed, seen.events);
     await drain(history, execution.scheduler);
     if (seen.ended !== null) execution.scheduler.checkNotes();
     return compare(computed, seen.ended, seen.events);
   } catch (error) {
-    if (error instanceof HistoryEnd) return unfinished(seen.ended, seen.events);
+    if (error instanceof HistoryEnd) {
+      return changed ? lacking(execution.scheduler) : unfinished(seen.ended, seen.events);
+    }
     if (!(error instanceof HistoryMismatch)) throw error;
     const { fault } = error;
     return {
@@ -86,6 +93,24 @@ export async function replayRun(
       seq: typeof fault.details["seq"] === "number" ? fault.details["seq"] : null,
     };
   }
+}
+
+function reevaluated(computed: EndedBody, events: number): ReplayReport {
+  const { digest, status, outputs } = computed;
+  return { is: "reevaluated", digest, status, outputs, error: computed.error as unknown as Json, events };
+}
+
+/** The changed plan asks for what the history does not have; nothing is called in its place. */
+function lacking(scheduler: Scheduler): ReplayReport {
+  const [position = "", kind = ""] = scheduler.waiting[0] ?? [];
+  return {
+    is: "diverged",
+    position,
+    message: `the plan needs ${kind} at ${place(position)}, which the history does not have`,
+    expected: kind,
+    recorded: null,
+    seq: null,
+  };
 }
 
 /** What is left after the plan has come to its end may only be notes. */

@@ -182,6 +182,11 @@ export class Scheduler {
     return this.#lastRead;
   }
 
+  /** What branches wait for, by position and kind. */
+  get waiting(): [Position, EventKind][] {
+    return [...this.#waits.values()].map(({ request }) => [request.position, request.kind]);
+  }
+
   /** Runs the main branch to its end. Rejects for a bug, a history that does not fit, a store that refuses. */
   async drive<T>(main: () => Promise<T>): Promise<T> {
     const outcome: { done: boolean; value?: T } = { done: false };

@@ -6,12 +6,15 @@ import { printRefusal } from "../refusal.ts";
 import { safeText } from "../terminal.ts";
 
 /** Exit 0 if equal (or equal as far as the records go), 7 for a divergence. */
-export async function replayCommand(run: string, options: CommonOptions): Promise<number> {
+export async function replayCommand(run: string, options: CommonOptions & { with?: string }): Promise<number> {
   const terminal = terminalOf(options);
   const engine = await createEngine(engineOptions(options, terminal, "ambit replay"));
   try {
     const isFile = existsSync(run) && statSync(run).isFile();
-    const report = await engine.replay(isFile ? readRunFile(readFileSync(run, "utf8")) : run);
+    const report = await engine.replay(
+      isFile ? readRunFile(readFileSync(run, "utf8")) : run,
+      options.with === undefined ? {} : { with: options.with },
+    );
     if (terminal.json) terminal.out(`${JSON.stringify({ type: "replay", ...asJson(report) })}\n`);
     else if (report.is === "diverged") terminal.err(`${said(report)}\n`);
     else terminal.out(`${said(report)}\n`);
@@ -32,6 +35,8 @@ function said(report: ReplayReport): string {
   switch (report.is) {
     case "equal":
       return `equal ${report.digest} (${report.status}, ${report.events} records, nothing contacted)`;
+    case "reevaluated":
+      return `evaluated with the changed file from ${report.events} records, nothing contacted: ${report.status}${report.error === null ? "" : ` ${JSON.stringify(report.error)}`}\n${JSON.stringify(report.outputs, null, 2)}`;
     case "unfinished":
       return `equal as far as it goes: ${report.events} records of a run that has not ended`;
     case "diverged":

@@ -19,21 +19,23 @@ export const callCodes = {
     summary: "The action failed, and its effect did not happen.",
     cause: "The service said no, and nothing better is known than its message.",
     fix: "Read the message, or take the failure with catch.",
-    example: "catch: [ { codes: [action.failed], value: null } ]",
+    example: "crm.search: [ { fail: { code: failed, message: no } } ]   # as tools.yaml of a stub has it",
     since: "0.1.0",
   },
   "action.unavailable": {
     summary: "The service cannot be reached, or no longer offers the action; nothing was done.",
     cause: "It is down, was never reached, or a read lost its connection.",
     fix: "Try again later, or let the manifest retry it.",
-    example: "retry: { attempts: 3, backoff: 200ms, on: [unavailable] }",
+    example:
+      "crm.search: [ { fail: { code: unavailable, message: later } } ]   # retry: { attempts: 3, backoff: 200ms, on: [unavailable] }",
     since: "0.1.0",
   },
   "action.rate_limited": {
     summary: "Too many calls at once; nothing was done.",
     cause: "The service asked to slow down, or more than 1,000 calls wait for the connector's limits.",
     fix: "Retry with a pause (what the service asks for is honoured), or lower concurrency.",
-    example: "connectors: { crm: { limits: { rate: 10/s } } }",
+    example:
+      "crm.search: [ { fail: { code: rate_limited, message: slower } } ]   # connectors: { crm: { limits: { rate: 10/s } } }",
     since: "0.1.0",
   },
   "action.auth": {
@@ -54,7 +56,14 @@ export const callCodes = {
     summary: "There is no such file or folder below the declared root.",
     cause: "The path is misspelt, names a folder where a file is meant, or no regular file.",
     fix: "Give a path relative to the root, as files.list shows it.",
-    example: "files.read: { path: /data/a.txt }   # { path: a.txt }",
+    example: "files.read: { path: reprot.md }   # { path: report.md }",
+    since: "0.1.0",
+  },
+  "files.not_text": {
+    summary: "The file is no text.",
+    cause: "Its bytes are no UTF-8: a picture, an archive, or a text in another encoding.",
+    fix: "Convert the file to UTF-8, or read it with a tool that is made for its kind.",
+    example: "files.read: { path: logo.png }",
     since: "0.1.0",
   },
   "stub.unmatched": {

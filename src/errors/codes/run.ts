@@ -56,7 +56,7 @@ export const runCodes = {
   "run.cancelled": {
     summary: "The run, or what was under way in it, was cancelled.",
     cause:
-      "Somebody cancelled it, or a sibling's failure stopped it. Readable as `error` in cleanups; no `catch` sees it.",
+      "Somebody cancelled it, or a sibling's failure or a time limit stopped it. The history has it of each call that was under way; no `catch` sees it.",
     fix: "Nothing, or start again.",
     example: "ambit cancel @last",
     since: "0.1.0",

@@ -18,7 +18,7 @@ export const storeCodes = {
   "run.owned": {
     summary: "Another process runs this run.",
     cause: "A run has one owner at a time; the message names it by pid, what it is, and since when.",
-    fix: "Let it work, or ask it: `ambit cancel`, `approve` and `answer` reach it through the store. Once it is gone, `ambit resume` takes the run over.",
+    fix: "Let it work, or ask it: `ambit cancel` reaches it through the store. Once it is gone, `ambit resume` takes the run over.",
     example: "ambit resume @last   # while `ambit run` still works on it in another terminal",
     since: "0.1.0",
   },
@@ -48,17 +48,17 @@ export const storeCodes = {
   "history.mismatch": {
     summary: "The history does not fit what is computed from it.",
     cause:
-      "A replay came to another step, value or order than was recorded, or a changed file asks for something of which there is no record.",
-    fix: "The message names the position, what was expected and what is recorded. With `--with FILE` only steps after the last agent or tool that changed can be tried.",
-    example: "ambit replay @last --with changed.workfile.yaml   # which calls a tool that the run never called",
+      "A replay or resume came to another step, value or order than was recorded: the records were changed, or another version of the engine reads them otherwise.",
+    fix: "The message names the position, what was expected and what is recorded. Take the run from a backup, or go on with the version of ambit that began it.",
+    example: "ambit resume imported   # whose call records other arguments than the file gives",
     since: "0.1.0",
   },
   "history.redacted": {
     summary: "The history lacks a sensitive value that is needed here.",
     cause:
-      "Sensitive values are sealed with the store's key and left out of exports; this replay or resume must compute with one that it cannot open.",
-    fix: "Replay in the store where the run was made, with its key file, or rerun with the value given again.",
-    example: "ambit replay exported.jsonl   # of a run that branches on a sensitive input",
+      "Sensitive values are left out of the history; this replay or resume would have to decide by one, or to hand it to a call.",
+    fix: "Resume with the sensitive inputs given again: `ambit resume RUN -i name=value`. A replay is given none: it takes the recorded results, and stops where a decision hangs on a sensitive value.",
+    example: "ambit replay @last   # of a run with if: \"{{ inputs.token == 't-1' }}\", token being sensitive",
     since: "0.1.0",
   },
 } as const satisfies { [code: string]: CodePage };

@@ -119,7 +119,7 @@ export const textCodes = {
     summary: "A key that is needed is missing.",
     cause: "The construct has no meaning without it, or a bound would be left open.",
     fix: "Add the key that is named.",
-    example: "ask: { wf.agent: triage, goal: Find it. }        # returns and budget are missing",
+    example: "find: { wf.agent: triage, goal: Find it. }        # returns and budget are missing",
     since: "0.1.0",
   },
   "workfile.wrong_type": {
