@@ -45,23 +45,41 @@ for (const [name, command, args] of checks) {
   }
 }
 
-console.log("\n== tests");
-const code = await run(bin("vitest"), ["run", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`]);
-try {
-  const result = JSON.parse(readFileSync(report, "utf8"));
-  passed += result.numPassedTests;
-  failed += result.numFailedTests;
-  // A file that does not load fails without a test of its own.
-  const unloaded = result.testResults.filter((file) => file.status === "failed" && file.assertionResults.length === 0);
-  failed += unloaded.length;
-  for (const file of result.testResults) if (file.status === "failed") broken.push(file.name.replace(`${root}/`, ""));
-  if (code !== 0 && result.numFailedTests + unloaded.length === 0) {
+/** Tests that start many processes of their own run one file at a time. */
+const SLOW = ["test/faults", "test/e2e"];
+const lanes = [
+  ["tests", SLOW.flatMap((folder) => ["--exclude", `${folder}/**`])],
+  ["tests with processes", ["--no-file-parallelism", ...SLOW]],
+];
+
+for (const [name, options] of lanes) {
+  console.log(`\n== ${name}`);
+  const code = await run(bin("vitest"), [
+    "run",
+    "--reporter=default",
+    "--reporter=json",
+    `--outputFile.json=${report}`,
+    ...options,
+  ]);
+  try {
+    const result = JSON.parse(readFileSync(report, "utf8"));
+    rmSync(report);
+    passed += result.numPassedTests;
+    failed += result.numFailedTests;
+    // A file that does not load fails without a test of its own.
+    const unloaded = result.testResults.filter(
+      (file) => file.status === "failed" && file.assertionResults.length === 0,
+    );
+    failed += unloaded.length;
+    for (const file of result.testResults) if (file.status === "failed") broken.push(file.name.replace(`${root}/`, ""));
+    if (code !== 0 && result.numFailedTests + unloaded.length === 0) {
+      failed++;
+      broken.push(name);
+    }
+  } catch {
     failed++;
-    broken.push("vitest");
+    broken.push(`${name} (no report)`);
   }
-} catch {
-  failed++;
-  broken.push("vitest (no report)");
 }
 
 for (const [name, script] of [

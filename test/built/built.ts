@@ -31,6 +31,8 @@ export function ensureBuilt(): void {
       });
       writeFileSync(stamp, "");
       utimesSync(stamp, now, now);
+      // What changed since is the next caller's: somebody may be editing all the time.
+      return;
     } finally {
       rmSync(lock, { recursive: true, force: true });
     }

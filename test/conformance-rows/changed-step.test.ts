@@ -44,7 +44,7 @@ afterAll(async () => {
 });
 
 test("WX-104: a changed later step is evaluated with the agent's recorded output", async () => {
-  const changed = file("later.workfile.yaml", 'outputs: { said: "{{ upperAscii(resolve.answer) }}" }\n');
+  const changed = file("later.workfile.yaml", 'outputs: { said: "{{ resolve.answer.upperAscii() }}" }\n');
   rmSync(join(folder, "s.yaml"));
   expect(await engine.replay(run, { with: changed })).toMatchObject({
     is: "reevaluated",

@@ -1,3 +1,5 @@
 export const TABLE_FILE: string;
 export function idOf(folder: string): string | null;
-export function tableText(root?: string): string;
+export function registeredCodes(folder?: string): string[];
+export function codeCases(root?: string): Map<string, string[]>;
+export function tableText(root?: string, codes?: readonly string[]): string;

@@ -1,8 +1,10 @@
-// Writes docs/conformance.md: every id of the requirements and rules with the cases that stand for it.
+// Writes docs/conformance.md: every id of the requirements and rules with the cases that stand for it, and every
+// error code with what raises it.
 // Use: node test/conformance/table.mjs [--write]; without --write it exits 1 if the file is out of date.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CODE_TESTS } from "./code-tests.mjs";
 
 const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
 export const TABLE_FILE = join(PROJECT, "docs", "conformance.md");
@@ -27,8 +29,28 @@ export function idOf(folder) {
   return ID.exec(folder)?.[1] ?? null;
 }
 
+/** Folders that begin so stand for the error codes that they expect, and for no id but those that they cover. */
+const CODE_FOLDER = /^CODE-[a-z]/;
+
+/** The codes of src/errors/codes in their order, read as text: this runs before anything is built. */
+export function registeredCodes(folder = join(PROJECT, "src", "errors", "codes")) {
+  const key = /^ {2}"?([a-z_.]+)"?: \{$/gm;
+  return readdirSync(folder)
+    .sort()
+    .flatMap((file) => [...readFileSync(join(folder, file), "utf8").matchAll(key)].map((match) => match[1]));
+}
+
+/** Of each code that a case below `root` expects, the folders that do. */
+export function codeCases(root = join(PROJECT, "conformance")) {
+  const found = new Map();
+  for (const name of foldersOf(root)) {
+    for (const code of expectedCodes(root, name)) found.set(code, [...(found.get(code) ?? []), name]);
+  }
+  return found;
+}
+
 /** The text of the table, from the folders below `root` (the project's `conformance`). */
-export function tableText(root = join(PROJECT, "conformance")) {
+export function tableText(root = join(PROJECT, "conformance"), codes = registeredCodes()) {
   const titles = readJson(join(root, "ids.json"));
   const pending = existsSync(join(root, "pending.json")) ? readJson(join(root, "pending.json")) : {};
   const cases = readCases(root, titles);
@@ -53,16 +75,66 @@ export function tableText(root = join(PROJECT, "conformance")) {
     lines.push("| id | title | cases | state |", "|---|---|---|---|");
     for (const row of own) lines.push(`| ${row.id} | ${cell(row.title)} | ${row.cases} | ${cell(row.state)} |`);
   }
+  lines.push(...codeRows(root, codes));
   return `${lines.join("\n")}\n`;
 }
 
+/** How many cases of a code are named: the first ones are enough to find it. */
+const SHOWN = 3;
+
+function codeRows(root, codes) {
+  const cases = codeCases(root);
+  const rows = codes.map((code) => {
+    // Those that are about the code come first.
+    const own = (cases.get(code) ?? []).sort((a, b) => CODE_FOLDER.test(b) - CODE_FOLDER.test(a) || (a < b ? -1 : 1));
+    const more = own.length > SHOWN ? ` and ${own.length - SHOWN} more` : "";
+    const named = own.slice(0, SHOWN).map((name) => `\`${name}\``);
+    if (own.length === 0 && Object.hasOwn(CODE_TESTS, code))
+      named.push(`[${CODE_TESTS[code]}](../${CODE_TESTS[code]})`);
+    return `| \`${code}\` | ${named.join(", ")}${more} |`;
+  });
+  const byCase = codes.filter((code) => cases.has(code)).length;
+  return [
+    "",
+    "## Error codes",
+    "",
+    `Each code has a case that expects it, or a test of what no case folder can bring about: ${byCase} of ${codes.length} by cases.`,
+    "",
+    "| code | case or test |",
+    "|---|---|",
+    ...rows,
+  ];
+}
+
+function expectedCodes(root, name) {
+  const read = (file) => (existsSync(join(root, name, file)) ? readJson(join(root, name, file)) : {});
+  const { variants = [], then = [] } = read("case.json");
+  const codes = new Set();
+  const walk = (value) => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === "code" && typeof inner === "string") codes.add(inner);
+      else walk(inner);
+    }
+  };
+  for (const expectation of [read("expect.json"), ...[...variants, ...then].map((entry) => entry.expect)]) {
+    walk(expectation);
+  }
+  return codes;
+}
+
+function foldersOf(root) {
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name);
+}
+
 function readCases(root, titles) {
-  const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  return folders
-    .map(({ name }) => {
+  return foldersOf(root)
+    .map((name) => {
       const file = join(root, name, "case.json");
       const covers = (existsSync(file) ? readJson(file).covers : undefined) ?? [];
-      const ids = [idOf(name), ...covers];
+      const ids = CODE_FOLDER.test(name) ? covers : [idOf(name), ...covers];
       for (const id of ids) {
         if (id === null || !Object.hasOwn(titles, id))
           throw new Error(`${name} stands for ${id}, which ids.json lacks.`);

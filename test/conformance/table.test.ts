@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { idOf, TABLE_FILE, tableText } from "./table.mjs";
 
@@ -44,4 +44,26 @@ test("a case stands for ids that are there", () => {
   expect(() => tableOf({ "WX-1-a": { covers: ["WX-99"] } }, {})).toThrow("WX-99");
   expect(() => tableOf({ slug: {} }, {})).toThrow("slug");
   expect(idOf("WX-12-slug-3")).toBe("WX-12");
+});
+
+test("a code is shown with the cases that expect it, those about codes first, and counts as none elsewhere", () => {
+  root = mkdtempSync(join(tmpdir(), "ambit-table-"));
+  writeFileSync(join(root, "ids.json"), JSON.stringify({ "WX-1": "one" }));
+  const files = {
+    "WX-1-a/expect.json": '{"error":{"code":"a.b"},"notices":["c.d"]}',
+    "CODE-x/case.json": '{"inputs":{"code":"c.d"},"variants":[{"expect":{"diagnostics":[{"code":"a.b"}]}}]}',
+    "CODE-x/expect.json": "{}",
+    "CODE-y/case.json": '{"then":[{"expect":{"events":[{"body":{"fault":{"code":"e.f"}}}]}}]}',
+  };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  const rows = tableText(root, ["a.b", "c.d", "e.f", "run.owned"]).split("\n");
+  expect(rows.filter((row) => row.startsWith("| `"))).toEqual([
+    "| `a.b` | `CODE-x`, `WX-1-a` |",
+    "| `c.d` |  |",
+    "| `e.f` | `CODE-y` |",
+    "| `run.owned` | [test/faults/owner.test.ts](../test/faults/owner.test.ts) |",
+  ]);
 });

@@ -108,7 +108,7 @@ function expectNoStack({ stdout, stderr }: Finished): void {
 const named = <T extends unknown[]>(cases: [string[], ...T][]): [string, string[], ...T][] =>
   cases.map(([args, ...rest]) => [args.join(" "), args, ...rest]);
 
-describe("stdout is data, stderr is talk", { timeout: 30_000 }, () => {
+describe("stdout is data, stderr is talk", { timeout: 60_000 }, () => {
   test.each(named(GOOD))("%s", async (_, args, code, data) => {
     const [plain, json] = await Promise.all([space.ambit(args), space.ambit([...args, "--json"])]);
     expect(plain.code, plain.stderr).toBe(code);
@@ -157,6 +157,16 @@ describe("stdout is data, stderr is talk", { timeout: 30_000 }, () => {
     }
   });
 
+  test("--step is one document about one position", async () => {
+    const done = await space.ambit(["runs", "show", "done", "--step", "settle.(tools)[0]", "--json"]);
+    const [shown] = expectJsonLines(done.stdout) as {
+      position: string;
+      events: { kind: string; position: string }[];
+    }[];
+    expect(shown).toMatchObject({ type: "step", run: "done", position: "settle.(tools)[0]" });
+    expect(shown?.events.map((event) => [event.kind, event.position])).toEqual([["call.ended", "settle.(tools)[0]"]]);
+  });
+
   test("a run streams a version line, its events and a result", async () => {
     const lines = expectJsonLines((await space.ambit([...RUN, "--json"])).stdout) as { type: string; seq?: number }[];
     expect(lines[0]).toMatchObject({ type: "version" });
@@ -181,7 +191,7 @@ describe("stdout is data, stderr is talk", { timeout: 30_000 }, () => {
   });
 });
 
-describe("what is loaded", { timeout: 30_000 }, () => {
+describe("what is loaded", { timeout: 60_000 }, () => {
   const spaces: Workspace[] = [];
 
   afterEach(() => {

@@ -21,7 +21,7 @@ afterEach(() => {
 /** A word that stands nowhere else. */
 const fresh = (): string => `Q-${randomBytes(6).toString("hex")}`;
 
-describe("triage: what the README runs", { timeout: 60_000 }, () => {
+describe("triage: what the README runs", { timeout: 120_000 }, () => {
   const RUN = ["run", "examples/triage/triage.workfile.yaml", "-i", "sender=ana@example.org"];
 
   test("the account comes from the server's data through a recorded call, and from nowhere else", async () => {
@@ -76,7 +76,7 @@ describe("triage: what the README runs", { timeout: 60_000 }, () => {
   });
 });
 
-describe("folder-report: what its README runs", { timeout: 60_000 }, () => {
+describe("folder-report: what its README runs", { timeout: 120_000 }, () => {
   const RUN = ["run", "examples/folder-report/folder-report.workfile.yaml", "-i", "name=pumps"];
   const NOTES = "examples/folder-report/notes";
 

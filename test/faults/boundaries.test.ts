@@ -45,7 +45,7 @@ function expectOnce(events: readonly RunRecord[]): void {
   expect(events.map((record) => record.seq)).toEqual(events.map((_, i) => i + 1));
 }
 
-describe("SIGKILL at every record of an agent's run, then resume (DU-10, DU-40)", { timeout: 180_000 }, () => {
+describe("SIGKILL at every record of an agent's run, then resume (DU-10, DU-40)", { timeout: 300_000 }, () => {
   test("the example ends as if nothing had been", async () => {
     const space = held(Workspace.ofExample("triage"));
     const file = "examples/triage/triage.workfile.yaml";

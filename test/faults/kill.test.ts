@@ -35,7 +35,7 @@ async function expectNothingTwice(space: LedgerSpace, run: string): Promise<void
   expect(new Set(keys).size).toBe(keys.length);
 }
 
-describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout: 60_000 }, () => {
+describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout: 120_000 }, () => {
   test("a read is asked again, what was recorded is not", async () => {
     const space = held(serverSpace(["charge", "look"]));
     const whole = await space.json([...RUN, "--run-id", "whole"]);
@@ -136,7 +136,7 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
   });
 });
 
-describe("HO-11: the engine dies after the charge and before its result is recorded", { timeout: 60_000 }, () => {
+describe("HO-11: the engine dies after the charge and before its result is recorded", { timeout: 120_000 }, () => {
   const charges = (kills: number): string => `actions:
   ledger.charge:
     - { times: ${kills}, kill: after, return: { done: charge, of: a-7 } }

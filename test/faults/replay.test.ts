@@ -31,7 +31,7 @@ afterEach(() => {
   for (const space of spaces.splice(0)) space.remove();
 });
 
-describe("replay contacts nothing (DU-20)", { timeout: 60_000 }, () => {
+describe("replay contacts nothing (DU-20)", { timeout: 120_000 }, () => {
   test("with script, servers and deployment gone, twice, it gives the recorded digest", async () => {
     const space = held(Workspace.ofExample("triage"));
     const done = await space.json(["run", "examples/triage/triage.workfile.yaml", "-i", "sender=ana@example.org"]);
@@ -107,7 +107,7 @@ const TOOLS = `actions:
   ledger.send: [ { return: { done: send, of: "{{ args.item }}" } } ]
 `;
 
-describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 }, () => {
+describe("an export that was tampered with (DU-20, DU-23)", { timeout: 120_000 }, () => {
   let space: LedgerSpace;
   let records: RunRecord[];
 
@@ -319,7 +319,7 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 60_000 },
   });
 });
 
-describe("a recorded key is followed (WX-55)", { timeout: 60_000 }, () => {
+describe("a recorded key is followed (WX-55)", { timeout: 120_000 }, () => {
   const OTHER = `wf-agent-v1:${"5e".repeat(32)}`;
 
   /** The records of a run whose engine died while its charge was under way. */
@@ -369,7 +369,7 @@ describe("a recorded key is followed (WX-55)", { timeout: 60_000 }, () => {
   });
 });
 
-describe("a damaged record in the store (DU-06)", { timeout: 60_000 }, () => {
+describe("a damaged record in the store (DU-06)", { timeout: 120_000 }, () => {
   test.each(["first", "middle", "last"])("the %s one is named, and the run is refused", async (which) => {
     const space = held(stubSpace(clerk("look"), TOOLS));
     await space.json(["run", "ledger.workfile.yaml", "-i", "item=a-7", "--run-id", "hurt"]);

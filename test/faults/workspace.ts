@@ -139,7 +139,8 @@ export function readRecords(text: string): RunRecord[] {
     .map((line) => JSON.parse(line) as RunRecord);
 }
 
-const PATIENCE_MS = 20_000;
+/** Long for a machine with much else to do; nothing waits that long on one that is free. */
+const PATIENCE_MS = 60_000;
 const LOOK_MS = 15;
 
 /** Looks again and again until there is something; says what was missed if it never comes. */

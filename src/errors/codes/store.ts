@@ -48,8 +48,8 @@ export const storeCodes = {
   "history.mismatch": {
     summary: "The history does not fit what is computed from it.",
     cause:
-      "A replay or resume came to another step, value or order than was recorded: the records were changed, or another version of the engine reads them otherwise.",
-    fix: "The message names the position, what was expected and what is recorded. Take the run from a backup, or go on with the version of ambit that began it.",
+      "A replay or resume came to another step, value or order than was recorded: the records were changed, another version of the engine reads them otherwise, or a changed file asks for something of which there is no record.",
+    fix: "The message names the position, what was expected and what is recorded. With `--with FILE` only what is recorded can be asked for; otherwise take the run from a backup, or go on with the version of ambit that began it.",
     example: "ambit resume imported   # whose call records other arguments than the file gives",
     since: "0.1.0",
   },

@@ -1,0 +1,1 @@
+export const CODE_TESTS: { readonly [code: string]: string };
