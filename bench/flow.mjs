@@ -42,7 +42,14 @@ export function loopFlow(folder, loops) {
   writeFlow(folder, 1);
   const lines = ['workfile: "1"', `name: loops-${loops}`, "limits: { steps: 20000 }", "steps:"];
   for (let i = 0; i < loops; i++) {
-    lines.push(`  - loop_${i}:`, '      wf.each: "{{ range(1000) }}"', "      as: n", "      max: 1000", "      steps:", '        - s: { work.do: { n: "{{ n }}" } }');
+    lines.push(
+      `  - loop_${i}:`,
+      '      wf.each: "{{ range(1000) }}"',
+      "      as: n",
+      "      max: 1000",
+      "      steps:",
+      '        - s: { work.do: { n: "{{ n }}" } }',
+    );
   }
   const file = join(folder, `loops-${loops}.workfile.yaml`);
   writeFileSync(file, `${lines.join("\n")}\n`);
