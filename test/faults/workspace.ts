@@ -27,7 +27,7 @@ export interface Ended extends Finished {
 /** What `replay --json` prints. */
 export interface Replayed extends Finished {
   report: {
-    result: "equal" | "unfinished" | "diverged";
+    result: "equal" | "unfinished" | "reevaluated" | "diverged";
     digest?: string;
     status?: string;
     position?: string;
