@@ -6,12 +6,14 @@ import { hashJson } from "../base/hash.ts";
 import { canonical, deepFreeze, type Json, type JsonObject } from "../base/json.ts";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../errors/diagnostic.ts";
 import { allSteps, type Plan } from "../plan/plan.ts";
+import { actionsOf } from "./actions-of.ts";
 import type { Admission, AdmissionInput } from "./admission.ts";
 import type { AdmissionReport, AdmittedPlan, Definition, RunLimits } from "./admitted-plan.ts";
 import { proveBounds } from "./bounds.ts";
+import { covers } from "./policy-match.ts";
 import { notifies, resolveActions } from "./rules/actions.ts";
 import { resolveAgents } from "./rules/agents.ts";
-import { checkApprovals, covers } from "./rules/approvals.ts";
+import { checkApprovals } from "./rules/approvals.ts";
 import { checkCapabilities, requiredCapabilities } from "./rules/capabilities.ts";
 import { checkCeiling } from "./rules/ceiling.ts";
 import { checkCodes } from "./rules/codes.ts";
@@ -47,6 +49,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
     [...input.plan.steps, ...input.plan.cleanup.flatMap((entry) => entry.steps)],
     admission.manifests,
     admission.limits,
+    input.notify,
   );
   checkCeiling(admission, proved);
   const report = reportOf(admission, proved.bounds);
@@ -115,9 +118,9 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
   const agentRows: AdmissionReport["agents"] = [];
   for (const step of allSteps(input.plan)) {
     const id = step.id ?? step.kind;
-    if (step.kind === "action") use(users, step.action, id);
+    const by = step.kind === "agent" ? `agent ${step.agent} (${id})` : id;
+    for (const action of actionsOf(step, input.notify)) use(users, action, by);
     if (step.kind !== "agent" || step.tools === "deployment") continue;
-    for (const tool of step.tools) use(users, tool, `agent ${step.agent} (${id})`);
     const identity = agents[step.agent];
     if (!identity) continue;
     agentRows.push({

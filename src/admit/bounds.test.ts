@@ -13,7 +13,7 @@ const manifests = Object.fromEntries(
     { manifest: entry, connector: "c", connection: "d" },
   ]),
 );
-const prove = (...steps: Step[]) => proveBounds(steps, manifests, DEFAULT_LIMITS);
+const prove = (...steps: Step[]) => proveBounds(steps, manifests, DEFAULT_LIMITS, null);
 
 describe("the worst case of a plan", () => {
   test("an action costs its attempts, which a step may only lower", () => {
@@ -42,6 +42,26 @@ describe("the worst case of a plan", () => {
       catch: [{ codes: ["*"], steps: [action("d", "mail.send")] }],
     };
     expect(prove(branch).bounds.toolAttempts).toBe(5);
+  });
+
+  test("handlers and clean-ups are as wide as what they hold", () => {
+    const wide = each("items", { expr: expr("[1]") }, [action("x", "mail.send")], { max: 10, concurrency: 5 });
+    const width = (step: Step): number | null => prove(step).bounds.width;
+    expect(width(action("a", "mail.send", { lit: {} }, { catch: [{ codes: ["*"], steps: [wide] }] }))).toBe(5);
+    expect(width(action("a", "mail.send", { lit: {} }, { cleanup: [{ on: "always", steps: [wide] }] }))).toBe(5);
+    expect(width(agent("a", [], { budget: { steps: 1 }, onExhausted: [wide] }))).toBe(5);
+    // A loop has its handler once, and the handler of a step inside it once for every item under way.
+    const inner = action("y", "mail.send", { lit: {} }, { catch: [{ codes: ["*"], steps: [wide] }] });
+    expect(width(each("l", { expr: expr("[1]") }, [inner], { max: 10, concurrency: 2 }))).toBe(10);
+    expect(
+      width(
+        each("l", { expr: expr("[1]") }, [action("y", "mail.send")], {
+          max: 10,
+          concurrency: 2,
+          catch: [{ codes: ["*"], steps: [wide] }],
+        }),
+      ),
+    ).toBe(5);
   });
 
   test("what cannot be proved is null and names its step", () => {

@@ -2,7 +2,8 @@
 
 import { formatDuration } from "../base/duration.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
-import type { AgentStep, Step } from "../plan/step.ts";
+import { type AgentStep, listsIn, type Step } from "../plan/step.ts";
+import { actionsOf, type NotifyAction } from "./actions-of.ts";
 import type { AdmittedAction, Bounds, RunLimits } from "./admitted-plan.ts";
 
 /** Null: it cannot be proved. */
@@ -24,25 +25,56 @@ export interface ProvedBounds {
   bounds: Bounds;
   /** The steps for which a bound could not be proved. */
   unproved: UnprovedBound[];
+  /** The step that makes most of a bound, where there is one: what a finding about it points at. */
+  heaviest: { toolAttempts: Step | null; tokens: Step | null; width: Step | null };
 }
 
+interface Proof {
+  manifests: { [name: string]: AdmittedAction };
+  limits: RunLimits;
+  notify: NotifyAction;
+  unproved: UnprovedBound[];
+}
+
+/** `notify`: where `wf.notify` also goes. */
 export function proveBounds(
   steps: readonly Step[],
   manifests: { [name: string]: AdmittedAction },
   limits: RunLimits,
+  notify: NotifyAction,
 ): ProvedBounds {
-  const unproved: UnprovedBound[] = [];
-  const cost = costOfList(steps, manifests, limits, unproved);
+  const proof: Proof = { manifests, limits, notify, unproved: [] };
+  const cost = costOfList(steps, proof);
+  const again: Proof = { ...proof, unproved: [] };
   return {
     bounds: {
       toolAttempts: cost.attempts,
       tokens: cost.tokens,
       duration: limits.deadline,
       depth: 1,
-      width: widthOf(steps, limits),
+      width: widthOfList(steps, limits),
     },
-    unproved,
+    unproved: proof.unproved,
+    heaviest: {
+      toolAttempts: heaviest(steps, (step) => costOf(step, again).attempts),
+      tokens: heaviest(steps, (step) => costOf(step, again).tokens),
+      width: heaviest(steps, (step) => widthOf(step, limits)),
+    },
   };
+}
+
+/** A loop is what multiplies, so it is named itself; of a branch the step in its arm is. */
+function heaviest(steps: readonly Step[], weigh: (step: Step) => Count): Step | null {
+  let found: Step | null = null;
+  let most = -1;
+  for (const step of steps) {
+    const weight = weigh(step) ?? Number.POSITIVE_INFINITY;
+    if (weight <= most) continue;
+    found = step;
+    most = weight;
+  }
+  if (found?.kind !== "branch") return found;
+  return heaviest([...found.arms.flatMap((arm) => arm.steps), ...found.else], weigh) ?? found;
 }
 
 function add(a: Cost, b: Cost): Cost {
@@ -66,38 +98,35 @@ function times(cost: Cost, n: number): Cost {
   };
 }
 
-type Manifests = { [name: string]: AdmittedAction };
-
-function costOfList(steps: readonly Step[], manifests: Manifests, limits: RunLimits, unproved: UnprovedBound[]): Cost {
-  return steps.reduce((sum, step) => add(sum, costOf(step, manifests, limits, unproved)), NOTHING);
+function costOfList(steps: readonly Step[], proof: Proof): Cost {
+  return steps.reduce((sum, step) => add(sum, costOf(step, proof)), NOTHING);
 }
 
-function costOf(step: Step, manifests: Manifests, limits: RunLimits, unproved: UnprovedBound[]): Cost {
-  const list = (steps: readonly Step[]): Cost => costOfList(steps, manifests, limits, unproved);
+function costOf(step: Step, proof: Proof): Cost {
+  const list = (steps: readonly Step[]): Cost => costOfList(steps, proof);
   const handlers = step.catch.map((entry) => list(entry.steps)).reduce(most, NOTHING);
   const cleanups = step.cleanup.map((entry) => list(entry.steps)).reduce(add, NOTHING);
-  return add(add(subjectCost(step, manifests, limits, unproved, list), handlers), cleanups);
+  return add(add(subjectCost(step, proof, list), handlers), cleanups);
 }
 
-function subjectCost(
-  step: Step,
-  manifests: Manifests,
-  limits: RunLimits,
-  unproved: UnprovedBound[],
-  list: (steps: readonly Step[]) => Cost,
-): Cost {
+function subjectCost(step: Step, proof: Proof, list: (steps: readonly Step[]) => Cost): Cost {
   switch (step.kind) {
-    case "action": {
-      const manifest = manifests[step.action]?.manifest;
-      return { attempts: attemptsOf(manifest, step.attempts), tokens: 0 };
+    case "action":
+    case "notify": {
+      const own = step.kind === "action" ? step.attempts : undefined;
+      // The step lowers the attempts of its own action only: a reconciliation has those of its manifest.
+      const attempts = actionsOf(step, proof.notify).map((name, i) =>
+        attemptsOf(proof.manifests[name]?.manifest, i === 0 ? own : undefined),
+      );
+      return { attempts: attempts.reduce((sum, n) => sum + n, 0), tokens: 0 };
     }
     case "agent":
-      return add(agentCost(step, unproved), list(step.onExhausted ?? []));
+      return add(agentCost(step, proof.unproved), list(step.onExhausted ?? []));
     case "branch":
       return [...step.arms.map((arm) => arm.steps), step.else].map(list).reduce(most, NOTHING);
     case "each": {
       const count = step.max ?? ("list" in step.list ? step.list.list.length : literalCount(step.list));
-      return times(list(step.steps), Math.min(count, limits.steps));
+      return times(list(step.steps), Math.min(count, proof.limits.steps));
     }
     case "repeat":
       return times(list(step.steps), step.max);
@@ -109,7 +138,6 @@ function subjectCost(
     case "assign":
     case "call":
     case "wait":
-    case "notify":
     case "exit":
       return NOTHING;
   }
@@ -133,28 +161,29 @@ function agentCost(step: AgentStep, unproved: UnprovedBound[]): Cost {
   return { attempts, tokens };
 }
 
-function widthOf(steps: readonly Step[], limits: RunLimits): number {
-  let width = 1;
-  for (const step of steps) {
-    const lists =
-      step.kind === "branch"
-        ? [...step.arms.map((arm) => arm.steps), step.else]
-        : step.kind === "each" || step.kind === "repeat"
-          ? [step.steps]
-          : [];
-    const inner = Math.max(1, ...lists.map((list) => widthOf(list, limits)));
-    if (step.kind === "each") width = Math.max(width, inner * Math.min(step.concurrency, limits.concurrency));
-    else if (step.kind === "parallel") {
-      const widest = step.branches.map((branch) => widthOf(branch.steps, limits)).sort((a, b) => b - a);
+function widthOfList(steps: readonly Step[], limits: RunLimits): number {
+  return steps.reduce((width, step) => Math.max(width, widthOf(step, limits)), 1);
+}
+
+/** Handlers, clean-ups and what follows an agent or a question run when the step's own subject is over. */
+function widthOf(step: Step, limits: RunLimits): number {
+  const inside = listsIn(step).reduce((width, list) => Math.max(width, widthOfList(list, limits)), 1);
+  switch (step.kind) {
+    case "each":
+      return Math.max(inside, widthOfList(step.steps, limits) * Math.min(step.concurrency, limits.concurrency));
+    case "parallel": {
       const lanes = Math.min(step.concurrency, limits.concurrency, step.branches.length);
-      width = Math.max(
-        width,
+      const widest = step.branches.map((branch) => widthOfList(branch.steps, limits)).sort((a, b) => b - a);
+      return Math.max(
+        inside,
         widest.slice(0, lanes).reduce((sum, n) => sum + n, 0),
       );
-    } else if (step.kind === "agent") width = Math.max(width, step.tools.length > 0 ? limits.concurrency : 1);
-    else width = Math.max(width, inner);
+    }
+    case "agent":
+      return Math.max(inside, step.tools.length > 0 ? limits.concurrency : 1);
+    default:
+      return inside;
   }
-  return width;
 }
 
 /** A bound in words. */

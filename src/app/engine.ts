@@ -24,8 +24,9 @@ import type { Journal, Owner, RunHead } from "../journal/journal.ts";
 import type { RunResult } from "../journal/result.ts";
 import type { Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
+import { Past } from "../run/past.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
-import { type ActiveRun, Past, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
+import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
 import { SourceText } from "../text/tree.ts";
 import { parseYaml } from "../text/yaml.ts";
@@ -242,14 +243,15 @@ export class Engine {
     goOn: boolean,
   ): Promise<EngineRun> {
     const { lease, processes } = await journal.acquire(run, this.#owner);
+    let connectors = new Map<string, Connector>();
     try {
+      // Before anything that can fail: whoever gives up here must leave no server behind that still acts (DU-11).
+      if (await endProcesses(processes, this.#clock)) await journal.setProcesses(lease, []);
       const opened = await openRun(pagesOfRun(journal, run), options.inputs ?? {});
-      await endProcesses(processes, this.#clock);
       const { admitted } = opened;
       const deployment = goOn ? await this.#deploymentOf(opened) : null;
       const models = deployment === null ? new Map<string, ModelPort>() : await this.#models(admitted, deployment);
-      const connectors =
-        deployment === null ? new Map<string, Connector>() : await this.#connect(admitted, deployment, options.signal);
+      if (deployment !== null) connectors = await this.#connect(admitted, deployment, options.signal);
       const feed = new Feed();
       for (const record of opened.first) feed.push(record);
       const past = new Past();
@@ -265,6 +267,7 @@ export class Engine {
       const active = resumeRun(admitted, opened.roots, opened.first, env, lease, history, past);
       return this.#handle(active, connectors, journal, feed, options.signal);
     } catch (error) {
+      await closeAll(connectors);
       await journal.release(lease).catch(() => {});
       throw error;
     }

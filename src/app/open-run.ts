@@ -1,4 +1,5 @@
 import { dirname, relative, resolve } from "node:path";
+import { actionsOf } from "../admit/actions-of.ts";
 import { readmit } from "../admit/admit.ts";
 import type { AdmissionReport, AdmittedPlan, Definition } from "../admit/admitted-plan.ts";
 import { isObject, type Json, type JsonObject, jsonEqual } from "../base/json.ts";
@@ -7,14 +8,14 @@ import { Cursor, type Pages } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { recorded, rehydrate, type Val } from "../plan/marked.ts";
 import { allSteps } from "../plan/plan.ts";
-import type { Roots } from "../run/run.ts";
+import type { Roots } from "../run/execution.ts";
 import { bindInputs } from "./inputs.ts";
 import { Refused } from "./refused.ts";
 import { MEMORY_STORE } from "./store.ts";
 import type { WorkflowFile } from "./workflow-file.ts";
 
 /** Where a run was started: what `resume` looks for its deployment by. Relative to the store's folder. */
-export interface Origin {
+interface Origin {
   workflow: string;
   config: string | null;
 }
@@ -112,11 +113,9 @@ export function resolveOrigin(origin: Origin, storePath: string): Origin {
 export function changedPlan(pinned: AdmittedPlan, workflow: WorkflowFile): AdmittedPlan {
   const { plan } = workflow;
   if (plan === null) throw Refused.by(workflow.diagnostics);
-  const { manifests, agents } = pinned.definition;
+  const { manifests, agents, notify } = pinned.definition;
   for (const step of allSteps(plan)) {
-    const actions =
-      step.kind === "action" ? [step.action] : step.kind === "agent" && step.tools !== "deployment" ? step.tools : [];
-    const missing = actions.find((action) => !Object.hasOwn(manifests, action));
+    const missing = actionsOf(step, notify).find((action) => !Object.hasOwn(manifests, action));
     const what =
       missing !== undefined
         ? `the action ${missing}`

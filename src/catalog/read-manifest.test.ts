@@ -28,6 +28,23 @@ ${lines
 `;
 }
 
+describe("a schema whose check gives no verdict", () => {
+  test.each([
+    ["$async", "{ type: object, $async: true }"],
+    ["comes back to itself", "{ $ref: '#/$defs/a', $defs: { a: { anyOf: [ { $ref: '#/$defs/a' } ] } } }"],
+  ])("%s is catalog.invalid_manifest, for arguments and results", (said, schema) => {
+    for (const place of ["input", "output"]) {
+      const other = place === "input" ? "output" : "input";
+      const { manifest, diagnostics } = read(
+        `connector: crm\nversion: 1.0.0\nactions:\n  go: { ${place}: ${schema}, ${other}: {}, effects: write }\n`,
+      );
+      expect(manifest).toBeNull();
+      expect(diagnostics[0]).toMatchObject({ code: "catalog.invalid_manifest", severity: "error" });
+      expect(diagnostics[0]?.message).toContain(said);
+    }
+  });
+});
+
 describe("a manifest", () => {
   test("with every key", () => {
     const { manifest, diagnostics } = read(`connector: crm

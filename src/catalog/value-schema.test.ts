@@ -168,6 +168,139 @@ describe("hostile schemas and values", () => {
   });
 });
 
+describe("I5: a check answers at once, and never throws", () => {
+  test.each<[string, JsonSchema]>([
+    ["at the root", { $async: true, type: "object" }],
+    ["as false", { $async: false, type: "object" }],
+    ["of a field", { properties: { a: { $async: true, type: "string" } } }],
+    ["behind a reference", { $ref: "#/$defs/a", $defs: { a: { $async: true, type: "string" } } }],
+    ["behind a keyword that nobody knows", { $ref: "#/x-a", "x-a": { $async: true, type: "string" } }],
+    ["in a definition that nothing refers to", { $defs: { a: { $async: true } } }],
+    [
+      "behind a dynamic reference",
+      {
+        $defs: { a: { $dynamicAnchor: "a", $async: true, required: ["x"] } },
+        properties: { b: { $dynamicRef: "#a" } },
+      },
+    ],
+    ["in draft-07", { $schema: "http://json-schema.org/draft-07/schema#", items: [{ $async: true }] }],
+  ])("$async is refused %s", (_name, schema) => {
+    expect(compileSchema(schema)).toMatchObject({ error: expect.stringContaining("$async") });
+  });
+
+  test("a field of that name is a field like any other", () => {
+    const schema: JsonSchema = { properties: { $async: { type: "boolean" } } };
+    expect(checkValue(schema, { $async: true })).toEqual([]);
+    expect(checkValue(schema, { $async: "x" })).toHaveLength(1);
+    expect(checkValue({ const: { $async: true } }, { $async: true })).toEqual([]);
+  });
+
+  const a = (schema: Json): JsonSchema => ({ $ref: "#/$defs/a", $defs: { a: schema } });
+  test.each<[string, JsonSchema]>([
+    ["anyOf", a({ anyOf: [{ $ref: "#/$defs/a" }, { type: "string" }] })],
+    ["oneOf", a({ oneOf: [{ type: "string" }, { $ref: "#/$defs/a" }] })],
+    ["allOf", a({ allOf: [{ $ref: "#/$defs/a" }] })],
+    ["not", a({ not: { $ref: "#/$defs/a" } })],
+    ["if", a({ if: { $ref: "#/$defs/a" } })],
+    ["then", a({ if: true, then: { $ref: "#/$defs/a" } })],
+    ["else", a({ if: false, else: { $ref: "#/$defs/a" } })],
+    ["$ref alone", a({ $ref: "#/$defs/a" })],
+    ["the root", { allOf: [{ $ref: "#" }] }],
+    ["dependentSchemas", a({ dependentSchemas: { x: { $ref: "#/$defs/a" } } })],
+    [
+      "dependencies",
+      {
+        $schema: "http://json-schema.org/draft-07/schema#",
+        definitions: { a: { dependencies: { x: { $ref: "#/definitions/a" } } } },
+        $ref: "#/definitions/a",
+      },
+    ],
+    [
+      "two that refer to each other, below a field",
+      {
+        properties: { x: { $ref: "#/$defs/a" } },
+        $defs: { a: { anyOf: [{ $ref: "#/$defs/b" }] }, b: { not: { $ref: "#/$defs/a" } } },
+      },
+    ],
+    ["an anchor", { $defs: { a: { $anchor: "a", anyOf: [{ $ref: "#a" }] } }, $ref: "#a" }],
+    [
+      "a name of its own",
+      { $defs: { a: { $id: "https://example.org/a", anyOf: [{ $ref: "a" }] } }, $ref: "https://example.org/a" },
+    ],
+    [
+      "a dynamic reference",
+      { $defs: { a: { $dynamicAnchor: "a", anyOf: [{ $dynamicRef: "#a" }, { type: "string" }] } }, $ref: "#/$defs/a" },
+    ],
+    ["a recursive reference", { $recursiveAnchor: true, anyOf: [{ $recursiveRef: "#" }, { type: "string" }] }],
+    ["escaped names", { $defs: { "a/b%": { not: { $ref: "#/$defs/a~1b%25" } } }, $ref: "#/$defs/a~1b%25" }],
+    ["the root by its name", { $id: "https://example.org/x", anyOf: [{ $ref: "https://example.org/x" }] }],
+  ])("a circle that does not go into the value is refused: %s", (_name, schema) => {
+    expect(compileSchema(schema)).toMatchObject({ error: expect.stringContaining("comes back to itself") });
+    expect(checkValue(schema, { x: 1 })).toHaveLength(1);
+  });
+
+  test("one that goes into the value at every turn is not", () => {
+    const tree = a({
+      anyOf: [
+        { type: "string" },
+        { type: "array", items: { $ref: "#/$defs/a" } },
+        { type: "object", additionalProperties: { $ref: "#/$defs/a" } },
+      ],
+    });
+    expect(checkValue(tree, [{ a: ["x"] }])).toEqual([]);
+    expect(checkValue(tree, [{ a: [1] }])).not.toEqual([]);
+    const dynamic: JsonSchema = {
+      $dynamicAnchor: "node",
+      properties: { next: { $dynamicRef: "#node" } },
+      type: "object",
+    };
+    expect(checkValue(dynamic, { next: { next: {} } })).toEqual([]);
+    expect(checkValue(dynamic, { next: 1 })).toHaveLength(1);
+  });
+
+  test("a name may be given to a part, and the language's own schema is known", () => {
+    const named: JsonSchema = {
+      $id: "https://example.org/x/root",
+      properties: { a: { $ref: "part" }, b: { $ref: "/x/part#deep" } },
+      $defs: { part: { $id: "part", type: "string", $defs: { d: { $anchor: "deep", type: "integer" } } } },
+    };
+    expect(checkValue(named, { a: "x", b: 1 })).toEqual([]);
+    expect(checkValue(named, { a: 1, b: "x" })).toHaveLength(2);
+    const schemas: JsonSchema = { properties: { s: { $ref: "https://json-schema.org/draft/2020-12/schema" } } };
+    expect(checkValue(schemas, { s: { type: "string" } })).toEqual([]);
+    expect(checkValue(schemas, { s: { type: 5 } })).not.toEqual([]);
+  });
+
+  test("references that multiply are refused, and so is a chain without end", () => {
+    const $defs: { [name: string]: Json } = { a40: { type: "string" } };
+    for (let i = 0; i < 40; i++) $defs[`a${i}`] = { allOf: [1, 2].map(() => ({ $ref: `#/$defs/a${i + 1}` })) };
+    expect(compileSchema({ $ref: "#/$defs/a0", $defs })).toMatchObject({ error: expect.stringContaining("multiply") });
+    const chain: { [name: string]: Json } = { a3000: { type: "string" } };
+    for (let i = 0; i < 3_000; i++) chain[`a${i}`] = { $ref: `#/$defs/a${i + 1}` };
+    expect(compileSchema({ $ref: "#/$defs/a0", $defs: chain })).toMatchObject({
+      error: expect.stringContaining("references follow one another"),
+    });
+  });
+
+  test("a check that would take for ever does not fit, and says why", () => {
+    const branch = { properties: { x: { $ref: "#/$defs/a" } } };
+    let value: Json = 1;
+    for (let i = 0; i < 60; i++) value = { x: value };
+    const schema = a({ allOf: [branch, branch] });
+    expect(checkValue(schema, value)[0]?.message).toContain("too much work");
+    // The next check begins anew.
+    expect(checkValue(schema, { y: 1 })).toEqual([]);
+  });
+
+  test("a value of any depth gets an answer", () => {
+    const schema = a({ items: { $ref: "#/$defs/a" } });
+    let value: Json = [];
+    for (let i = 0; i < 100_000; i++) value = [value];
+    expect(checkValue(schema, value)[0]?.message).toContain("deeper than can be checked");
+    expect(checkValue({ type: "string" }, value)[0]?.message).toContain("must be string");
+  });
+});
+
 function nested(depth: number): JsonSchema {
   let schema: JsonSchema = {};
   for (let i = 0; i < depth; i++) schema = { items: schema };

@@ -5,12 +5,15 @@
 // I2: a check names the place and what was expected there, never the value.
 // I3: nothing is fetched: a reference that the schema itself does not answer refuses the schema.
 // I4: only own keys count: `constructor` is a field like any other.
-import { Ajv, type ErrorObject, type Options, type ValidateFunction } from "ajv";
+// I5: a check answers at once, with true or false, and never throws: what answers later or comes back to itself is
+//     refused when it is compiled, and a check that takes too much work or goes too deep is "does not fit".
+import { _, Ajv, type ErrorObject, type KeywordCxt, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { byteLength, canonical, findNotJson, isObject, type Json } from "../base/json.ts";
 import type { JsonSchema } from "./manifest.ts";
 import { compileSchemaPattern } from "./pattern.ts";
+import { referenceProblem } from "./schema-references.ts";
 import { describeSchema, kindOf, MAX_PROBLEMS, pathTo, quoted, type ValueProblem } from "./value-problem.ts";
 
 /** A checked and compiled schema. */
@@ -25,7 +28,12 @@ const MAX_SCHEMA_DEPTH = 48;
 const MAX_FORMAT_LENGTH = 8_192;
 /** Values above it get their first problem only: listing all of a large one costs more than it tells. */
 const MAX_LISTED_BYTES = 256 * 1024;
+const MAX_SIZED_DEPTH = 1_000;
 const MAX_CACHED = 1_000;
+/** Steps of one check, see {@link spend}: a second or two of work. */
+const MAX_WORK = 50_000_000;
+/** What going after one reference costs beside the size of the value there. */
+const WORK_PER_REFERENCE = 32;
 
 const DRAFT_07 = /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/;
 const DRAFT_2020 = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
@@ -75,8 +83,12 @@ function compile(schema: JsonSchema): ValueSchema | { error: string } {
   if (typeof id === "string" && /^https?:\/\/json-schema\.org\//i.test(id)) {
     return { error: "$id claims to be the language itself" };
   }
+  const problem = referenceProblem(schema);
+  if (problem !== null) return { error: problem };
   const build = (allErrors: boolean): ValidateFunction => {
     const validator = allErrors ? (draft07 ? all07() : all2020()) : draft07 ? first07() : first2020();
+    // The schema itself is a value that is checked.
+    workLeft = MAX_WORK;
     try {
       return validator.compile(schema);
     } finally {
@@ -89,24 +101,73 @@ function compile(schema: JsonSchema): ValueSchema | { error: string } {
   } catch (error) {
     return { error: readable(error) };
   }
+  if ("$async" in first) return { error: "$async is not supported: a check answers at once" };
   let all: ValidateFunction | undefined;
   return {
     check(value) {
-      if (first(value)) return [];
+      const verdict = run(first, value);
+      if (verdict === true) return [];
+      if (verdict !== false) return [verdict];
       const single = problemsOf(first.errors ?? []);
       if (sizeAbove(value, MAX_LISTED_BYTES)) return single;
-      all ??= build(true);
-      if (all(value)) return single;
-      return problemsOf(all.errors ?? []);
+      try {
+        all ??= build(true);
+      } catch {
+        return single;
+      }
+      return run(all, value) === false ? problemsOf(all.errors ?? []) : single;
     },
   };
+}
+
+/** I5: the verdict, or why there is none. */
+function run(validate: ValidateFunction, value: Json): boolean | ValueProblem {
+  workLeft = MAX_WORK;
+  let verdict: unknown;
+  try {
+    verdict = validate(value);
+  } catch (error) {
+    if (error instanceof TooMuchWork) return unchecked("takes too much work to check against the schema");
+    if (error instanceof RangeError) return unchecked("goes deeper than can be checked against the schema");
+    return unchecked("cannot be checked against the schema");
+  }
+  if (typeof verdict === "boolean") return verdict;
+  // Whatever it is, nobody waits for it.
+  if (verdict instanceof Promise) verdict.catch(() => {});
+  return unchecked("cannot be checked against the schema");
+}
+
+function unchecked(why: string): ValueProblem {
+  return { path: "", message: `the value ${why}`, expected: "a value that can be checked" };
+}
+
+class TooMuchWork extends Error {}
+
+/** A check is one synchronous call, so one count is enough. */
+let workLeft = 0;
+
+function spend(work: number): void {
+  workLeft -= work;
+  if (workLeft < 0) throw new TooMuchWork("a check has taken too much work");
+}
+
+/** Called before each reference: only references can make a check longer than schema and value are. */
+function countReference(value: unknown): void {
+  let size = 0;
+  if (typeof value === "string" || Array.isArray(value)) size = value.length;
+  else if (isObject(value)) for (const _key in value) size++;
+  spend(WORK_PER_REFERENCE + size);
 }
 
 /** The adapter of I1. */
 function regExp(pattern: string): { test(text: string): boolean; toString(): string } {
   const compiled = compileSchemaPattern(pattern);
   if ("error" in compiled) throw new SchemaPatternError(`pattern ${quoted(pattern)}: ${compiled.error}`);
-  return { test: (text) => compiled.test(text), toString: () => `linear ${JSON.stringify(pattern)}` };
+  const test = (text: string): boolean => {
+    spend(text.length);
+    return compiled.test(text);
+  };
+  return { test, toString: () => `linear ${JSON.stringify(pattern)}` };
 }
 regExp.code = "linearPattern";
 
@@ -135,6 +196,7 @@ function lazily(make: () => Ajv | Ajv2020): () => Validator {
       addFormats.default(ajv);
       boundFormats(ajv);
       replaceUniqueItems(ajv);
+      countReferences(ajv);
       made = ajv;
     }
     return made;
@@ -179,9 +241,34 @@ function replaceUniqueItems(ajv: Ajv): void {
     keyword: "uniqueItems",
     type: "array",
     schemaType: "boolean",
-    validate: (wanted: boolean, items: Json[]) =>
-      !wanted || new Set(items.map((item) => canonical(item))).size === items.length,
+    validate: (wanted: boolean, items: Json[]) => {
+      if (!wanted) return true;
+      const texts = new Set<string>();
+      for (const item of items) {
+        const text = canonical(item);
+        spend(text.length);
+        texts.add(text);
+      }
+      return texts.size === items.length;
+    },
   });
+}
+
+function countReferences(ajv: Ajv): void {
+  for (const keyword of ["$ref", "$dynamicRef", "$recursiveRef"]) {
+    const known = ajv.getKeyword(keyword);
+    if (typeof known !== "object" || !("code" in known) || typeof known.code !== "function") continue;
+    const { code } = known;
+    ajv.removeKeyword(keyword);
+    ajv.addKeyword({
+      keyword,
+      schemaType: "string",
+      code(cxt: KeywordCxt) {
+        cxt.gen.code(_`${cxt.gen.scopeValue("func", { ref: countReference })}(${cxt.data})`);
+        code(cxt);
+      },
+    });
+  }
 }
 
 function problemsOf(errors: readonly ErrorObject[]): ValueProblem[] {
@@ -341,23 +428,24 @@ function readable(error: unknown): string {
   return error.message.slice(0, 300);
 }
 
+/** Whether a value is large; one that is deep counts as large. */
 function sizeAbove(value: Json, limit: number): boolean {
   let left = limit;
-  const visit = (item: Json): boolean => {
+  const visit = (item: Json, depth: number): boolean => {
     left -= 8;
-    if (left < 0) return true;
+    if (left < 0 || depth > MAX_SIZED_DEPTH) return true;
     if (typeof item === "string") {
       left -= item.length;
       return left < 0;
     }
-    if (Array.isArray(item)) return item.some(visit);
+    if (Array.isArray(item)) return item.some((inner) => visit(inner, depth + 1));
     if (isObject(item)) {
       return Object.entries(item).some(([key, inner]) => {
         left -= key.length;
-        return visit(inner as Json);
+        return visit(inner as Json, depth + 1);
       });
     }
     return false;
   };
-  return visit(value);
+  return visit(value, 0);
 }

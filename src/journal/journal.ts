@@ -62,13 +62,20 @@ export interface RunFilter {
 export interface Journal {
   /** Writes the first records of a new run and takes its lease, in one transaction. `run.exists`, `run.owned`. */
   create(records: RunRecord[], owner: Owner): Promise<Lease>;
-  /** Takes a run whose owner is gone (or which has none): raises the epoch. `run.unknown`, `run.owned`. */
+  /**
+   * Takes a run whose owner is gone (or which has none): raises the epoch. `run.unknown`, `run.owned`. `processes`
+   * are those that earlier owners listed and nobody has told to be ended; they stay listed until `setProcesses`
+   * says otherwise, so a taker ends them before anything else it does (DU-11).
+   */
   acquire(run: string, owner: Owner): Promise<{ lease: Lease; processes: ChildProcess[] }>;
   /** Appends; `journal.conflict` for a second write of an identity with other content, `run.owned` for a lost lease. */
   append(lease: Lease, records: RunRecord[]): Promise<void>;
-  /** Lists the child processes of the run in its lease. */
+  /** Lists the child processes of the run in its lease, in place of those listed before: these have been ended. */
   setProcesses(lease: Lease, processes: ChildProcess[]): Promise<void>;
-  /** Gives the lease up: the run has ended or is parked. Nothing for a lease that was lost. */
+  /**
+   * Gives the lease up: the run has ended, is parked, or cannot go on here. Nothing for a lease that was lost. The
+   * list of processes of a run that has not ended is kept for its next owner.
+   */
   release(lease: Lease): Promise<void>;
   /**
    * Records from `seq` on, at most `limit`, checksums checked: `journal.corrupt`, `run.unknown`. A page may be

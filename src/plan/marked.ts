@@ -79,7 +79,10 @@ export function reveal(value: Val): Json {
   return render(value, null);
 }
 
-/** The value as records and hashes have it: each sensitive part is `{"$sensitive": true}`. */
+/**
+ * The value as records and hashes have it: each sensitive part is `{"$sensitive": true}`. Data with a key of that
+ * name, or of the escape's, stands inside `{"$literal": ...}`, so that nobody outside can forge a mask.
+ */
 export function recorded(value: Val): Json {
   return render(value, SENSITIVE_JSON);
 }
@@ -89,23 +92,24 @@ function render(value: Val, sensitive: Json): Json {
     if (sensitive !== null && value.marks.sensitive) return sensitive;
     return render(value.value, sensitive);
   }
-  if (Array.isArray(value)) {
-    return value.some(holdsMarks) ? value.map((item) => render(item, sensitive)) : (value as Json);
-  }
-  if (isObject(value)) {
-    if (!Object.values(value).some((item) => holdsMarks(item as Val))) return value as Json;
-    const out: JsonObject = {};
-    for (const key of Object.keys(value)) setOwn(out, key, render(value[key] as Val, sensitive));
-    return out;
-  }
-  return value;
+  if (!isSpecial(value)) return value as Json;
+  if (Array.isArray(value)) return value.map((item) => render(item, sensitive));
+  const map = value as { [key: string]: Val };
+  const out: JsonObject = {};
+  for (const key of Object.keys(map)) setOwn(out, key, render(map[key] as Val, sensitive));
+  return sensitive !== null && looksMasked(map) ? { $literal: out } : out;
 }
 
-function holdsMarks(value: Val): boolean {
+/** Whether a part of it is marked, or is data that could be taken for a mask. */
+function isSpecial(value: Val): boolean {
   if (value instanceof Marked) return true;
-  if (Array.isArray(value)) return value.some(holdsMarks);
-  if (isObject(value)) return Object.values(value).some((item) => holdsMarks(item as Val));
-  return false;
+  if (Array.isArray(value)) return value.some(isSpecial);
+  if (!isObject(value)) return false;
+  return looksMasked(value) || Object.values(value).some((item) => isSpecial(item as Val));
+}
+
+function looksMasked(map: object): boolean {
+  return Object.hasOwn(map, "$sensitive") || Object.hasOwn(map, "$literal");
 }
 
 /** Sets an own key, `__proto__` included. */
@@ -119,18 +123,13 @@ export function setOwn<T>(target: { [key: string]: T }, key: string, value: T): 
 
 /** A recorded value as a run holds it again: each `{"$sensitive": true}` becomes a marked value that cannot be read. */
 export function rehydrate(json: Json): Val {
-  if (Array.isArray(json)) return json.some(holdsMask) ? json.map(rehydrate) : json;
-  if (!isObject(json)) return json as Val;
-  if (json["$sensitive"] === true && Object.keys(json).length === 1) return new Marked(null, REDACTED);
-  if (!Object.values(json).some((item) => holdsMask(item as Json))) return json as Val;
+  if (!isSpecial(json)) return json as Val;
+  if (Array.isArray(json)) return json.map(rehydrate);
+  const map = json as JsonObject;
+  if (map["$sensitive"] === true && Object.keys(map).length === 1) return new Marked(null, REDACTED);
+  const literal = Object.keys(map).length === 1 ? map["$literal"] : undefined;
+  const held = isObject(literal) ? (literal as JsonObject) : map;
   const out: { [key: string]: Val } = {};
-  for (const key of Object.keys(json)) setOwn(out, key, rehydrate(json[key] as Json));
+  for (const key of Object.keys(held)) setOwn(out, key, rehydrate(held[key] as Json));
   return out;
-}
-
-function holdsMask(json: Json): boolean {
-  if (Array.isArray(json)) return json.some(holdsMask);
-  if (!isObject(json)) return false;
-  if (json["$sensitive"] === true && Object.keys(json).length === 1) return true;
-  return Object.values(json).some((item) => holdsMask(item as Json));
 }

@@ -46,3 +46,8 @@ export function isWithin(position: Position, ancestor: Position): boolean {
   const next = position[ancestor.length];
   return next === "." || next === "[";
 }
+
+/** A position for people: the empty one is the run. */
+export function positionName(position: Position): string {
+  return position === "" ? "the run" : position;
+}

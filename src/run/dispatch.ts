@@ -12,6 +12,7 @@
  * I7: nothing is dispatched after its step was asked to stop, the wait for a retry included.
  */
 import type { AdmittedAction } from "../admit/admitted-plan.ts";
+import { MAX_BACKOFF_MS } from "../admit/rules/durations.ts";
 import { sleep } from "../base/clock.ts";
 import { byteLength, canonical, findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
 import type { CallRequest, CallResult, Connector } from "../catalog/connector.ts";
@@ -31,7 +32,6 @@ import type { StopScope } from "./stop-scope.ts";
 
 /** Bytes of canonical JSON that a result may have. */
 export const MAX_RESULT_BYTES = 16 * 1024 * 1024;
-const MAX_BACKOFF_MS = 30_000;
 const MAX_MESSAGE = 4_096;
 
 export interface CallSpec {
@@ -46,6 +46,8 @@ export interface CallSpec {
   backoff: number;
   /** Arguments and key stand in the agent's turn and not in the call's own records. */
   ofAgent: boolean;
+  /** Whether a budget has an attempt free for a retry; without it one is. */
+  mayRetry?: () => boolean;
   /** Takes a further attempt of a budget; false if none is free. The first one is held already. */
   takeAttempt?: () => boolean;
   /** Told of each attempt that was dispatched, once its record is there. */
@@ -99,6 +101,7 @@ export async function dispatch(
   const { action, position } = spec;
   const { manifest } = action;
   let retryAfter: number | null = null;
+  let key = spec.key;
   for (let attempt = 1; ; attempt++) {
     const stop = spec.scope.current;
     if (stop !== null) return { is: "stopped", stop, cutOff: null };
@@ -110,14 +113,19 @@ export async function dispatch(
       in: { action: manifest.name, args: recorded(spec.args) },
       scope: spec.scope,
       onBudget: "grace",
+      needs: spec.args,
       ...(isRepeatable(manifest) ? {} : { intent: true }),
-      start: (context) => perform(context, scheduler, connectors, spec, attempt, Math.min(pause, MAX_BACKOFF_MS)),
+      start: (context) =>
+        perform(context, scheduler, connectors, { ...spec, key }, attempt, Math.min(pause, MAX_BACKOFF_MS)),
     });
+    // I3: the key of the first attempt stands in its record, and that one is gone on with (WX-55).
+    const written = peel(body["key"] ?? null).value;
+    if (typeof written === "string") key = written;
     if (body["dispatched"] !== false) spec.onDispatched?.();
     const end = readBody(body, position);
     const stopped = spec.scope.current;
     if (stopped !== null) return { is: "stopped", stop: stopped, cutOff: end.is === "unknown" ? end.code : null };
-    if (end.is === "ok" || attempt >= spec.attempts || !wantsRetry(manifest, end)) return end;
+    if (end.is === "ok" || !wantsRetry(spec, end, attempt)) return end;
     // An unknown outcome stays unknown; only a plain failure can be told as exhaustion.
     if (spec.takeAttempt && !spec.takeAttempt())
       return end.is === "unknown" ? end : { is: "exhausted", fault: end.fault };
@@ -126,9 +134,12 @@ export async function dispatch(
   }
 }
 
-function wantsRetry(action: ActionManifest, end: ReadEnd): boolean {
-  if (end.is === "unknown") return isRepeatable(action);
-  return end.is === "failed" && action.retry.on.includes(end.fault.code);
+/** Whether the manifest wants a further attempt: asked when an attempt is recorded, and again when it is read. */
+function wantsRetry(spec: CallSpec, end: { is: string; fault?: Fault }, attempt: number): boolean {
+  const { manifest } = spec.action;
+  if (attempt >= spec.attempts) return false;
+  if (end.is === "unknown") return isRepeatable(manifest);
+  return end.is === "failed" && end.fault !== undefined && manifest.retry.on.includes(end.fault.code);
 }
 
 /** What the branch is told, from the record's body alone. */
@@ -166,11 +177,12 @@ async function perform(
 ): Promise<LiveBody> {
   const { manifest, connection, connector } = spec.action;
   const began = context.clock.now();
-  const write = (judged: Judged, late = false): LiveBody =>
-    callBody(spec, judged, attempt, late, context.clock.now() - began);
+  const write = (judged: Judged, stopped = false): LiveBody =>
+    callBody(spec, judged, attempt, stopped, context.clock.now() - began);
   const cancelled = (): LiveBody => {
     // An earlier process may have dispatched what is not dispatched any more.
-    if (context.recovered && hasEffect(manifest)) return write(lost(manifest));
+    const maybe = isRepeatable(manifest) || context.hasIntent;
+    if (context.recovered && maybe && hasEffect(manifest)) return write(lost(manifest));
     const fault = new Fault("run.cancelled", spec.position, "Stopped before it was dispatched.");
     return { ...write({ outcome: "cancelled", fault }), dispatched: false };
   };
@@ -220,13 +232,16 @@ async function perform(
     scheduler.drainGrace,
     controller.signal,
     () => port.call(request, controller.signal),
-    (error) => ({ is: "failed", code: "action.failed", message: messageOf(error) }),
+    (error) =>
+      controller.signal.aborted
+        ? { is: "ambiguous", code: "connection_lost", message: messageOf(error) }
+        : { is: "failed", code: "action.failed", message: messageOf(error) },
   );
   timer.cancel();
   context.signal.removeEventListener("abort", onStop);
   const stop = context.stopped();
-  if (context.signal.aborted || timedOut) return write(judgeStopped(spec, result, timedOut, stop), true);
-  return write(judge(spec, result));
+  const stopped = context.signal.aborted;
+  return stopped || timedOut ? write(judgeStopped(spec, result, timedOut, stop), stopped) : write(judge(spec, result));
 }
 
 function lost(manifest: ActionManifest): Judged {
@@ -263,7 +278,8 @@ function judge(spec: CallSpec, result: CallResult | null): Judged {
 function judgeStopped(spec: CallSpec, result: CallResult | null, timedOut: boolean, stop: Stop | null): Judged {
   if (result?.is === "ok") return judgeValue(spec, result.value);
   const byTime = timedOut || stop?.cause === "timeout" || stop?.cause === "deadline";
-  if (hasEffect(spec.action.manifest) && result?.is !== "failed") {
+  const definite = result?.is === "failed" && !spec.action.manifest.ambiguous.includes(result.code);
+  if (hasEffect(spec.action.manifest) && !definite) {
     return ambiguous(
       spec,
       byTime ? "timeout_after_dispatch" : "connection_lost",
@@ -332,12 +348,10 @@ function argumentsOf(spec: CallSpec): JsonObject {
   return spec.ofAgent ? {} : { args: recorded(spec.args), key: spec.key };
 }
 
-function callBody(spec: CallSpec, judged: Judged, attempt: number, late: boolean, duration: number): LiveBody {
+function callBody(spec: CallSpec, judged: Judged, attempt: number, stopped: boolean, duration: number): LiveBody {
   const { manifest, connection } = spec.action;
-  const retry =
-    attempt < spec.attempts &&
-    ((judged.outcome === "unknown" && isRepeatable(manifest)) ||
-      (judged.outcome === "failed" && manifest.retry.on.includes(judged.fault.code)));
+  const fault = judged.outcome === "failed" ? { fault: judged.fault } : {};
+  const retry = !stopped && (spec.mayRetry?.() ?? true) && wantsRetry(spec, { is: judged.outcome, ...fault }, attempt);
   const head: LiveBody = {
     action: manifest.name,
     connection,
@@ -346,8 +360,8 @@ function callBody(spec: CallSpec, judged: Judged, attempt: number, late: boolean
   };
   const tail: LiveBody = {
     effect: effectOf(judged, manifest),
-    retry: retry && !late,
-    late: late && judged.outcome === "ok",
+    retry,
+    late: stopped && judged.outcome === "ok",
     queued_ms: 0,
     duration_ms: duration,
   };

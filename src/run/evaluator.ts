@@ -1,10 +1,11 @@
 import { MAX_DURATION_MS, parseDuration } from "../base/duration.ts";
 import { invariant } from "../base/invariant.ts";
+import { isObject } from "../base/json.ts";
 import { Fault } from "../errors/fault.ts";
 import { type Compiled, compile } from "../expression/cel.ts";
 import { insertText } from "../expression/text.ts";
 import type { Duration, Expr, Value } from "../plan/expression.ts";
-import { joinMarks, type Marks, mark, NO_MARKS, peel, setOwn, type Val } from "../plan/marked.ts";
+import { joinMarks, Marked, type Marks, mark, NO_MARKS, peel, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import { needClear } from "./redacted.ts";
 import type { Scope } from "./scope.ts";
@@ -25,11 +26,12 @@ export class Evaluator {
   }
 
   expression(expr: Expr, scope: Scope, at: Position): Evaluated<Val> {
-    const result = this.#compile(expr).evaluate(scope);
+    const compiled = this.#compile(expr);
+    const result = compiled.evaluate(scope);
     if (result.ok) return result;
     const { problem } = result;
     // It may have failed only for want of a value that was there when the run went this way.
-    for (const name of expr.reads) needClear(scope.read(name) ?? null, at, "An expression");
+    for (const path of compiled.paths) needClear(valueAt(scope, path), at, "An expression");
     return {
       ok: false,
       fault: new Fault("expression.failed", at, problem.message, {
@@ -76,6 +78,12 @@ export class Evaluator {
       }
       const result = this.expression(part, scope, at);
       if (!result.ok) return result;
+      const { marks: own } = peel(result.value);
+      if (own.redacted) {
+        // The text as a whole is masked where it is recorded: it can be handed on without being known.
+        marks = joinMarks(marks, own);
+        continue;
+      }
       const inserted = insertText(result.value);
       if (!inserted.ok) {
         return {
@@ -92,7 +100,7 @@ export class Evaluator {
       text += String(peeled.value);
       marks = joinMarks(marks, peeled.marks);
     }
-    return { ok: true, value: mark(text, marks) };
+    return { ok: true, value: mark(marks.redacted ? null : text, marks) };
   }
 
   /** A condition has to give a boolean; null is none. */
@@ -128,6 +136,18 @@ export class Evaluator {
     const message = parsed.ok ? "The duration is outside its bounds." : `No duration: ${parsed.message}.`;
     return { ok: false, fault: new Fault("expression.failed", at, message, { source: duration.source }) };
   }
+}
+
+/** What stands at a static path, as far as it goes. */
+function valueAt(scope: Scope, path: readonly string[]): Val {
+  const [root = "", ...keys] = path;
+  let at: Val = scope.read(root) ?? null;
+  for (const key of keys) {
+    if (at instanceof Marked) return at;
+    if (!isObject(at) || !Object.hasOwn(at, key)) return null;
+    at = at[key] as Val;
+  }
+  return at;
 }
 
 export function kindOf(value: Val): string {

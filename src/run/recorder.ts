@@ -1,10 +1,11 @@
 import { type Clock, isoTime } from "../base/clock.ts";
 import { hashJson } from "../base/hash.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import { type EventKind, RECORD_VERSION, type RunRecord, type TrailEntry } from "../journal/event.ts";
 import { outOfJson } from "../journal/hashes.ts";
 import type { Journal, Lease } from "../journal/journal.ts";
-import type { Position } from "../plan/position.ts";
+import { type Position, positionName } from "../plan/position.ts";
+import { HistoryMismatch } from "./history.ts";
 
 /** A record before it has its place: what the interpreter, or an effect, wants written. */
 export interface Draft {
@@ -22,7 +23,7 @@ export function inHash(draft: Pick<Draft, "in">): string | null {
 
 /**
  * Gives records their `seq`, time and trail, and appends them. One per run and process; in a replay it
- * writes nothing and only keeps the trail from growing.
+ * writes nothing.
  */
 export class Recorder {
   readonly run: string;
@@ -31,7 +32,7 @@ export class Recorder {
   readonly #clock: Clock;
   readonly #listener: (record: RunRecord) => void;
   #lease: Lease | null;
-  #also: () => void = () => {};
+  #afterAppend: () => void = () => {};
   #seq = 0;
   #lastAt = 0;
   #trail: TrailEntry[] = [];
@@ -58,23 +59,39 @@ export class Recorder {
   }
 
   /** Called after each append. */
-  also(work: () => void): void {
-    this.#also = work;
+  afterAppend(work: () => void): void {
+    this.#afterAppend = work;
   }
 
   setLease(lease: Lease): void {
     this.#lease = lease;
   }
 
-  /** A record that was read back: the next one written comes after it. */
+  /**
+   * A record that was read back: the next one written comes after it, and what its trail tells is not told again.
+   * What happened since a record was made stands in a later one, so a trail is part of what is told by now. In a
+   * replay an entry that did not happen is a divergence.
+   */
   observe(record: RunRecord): void {
     this.#seq = record.seq;
     this.#lastAt = Math.max(this.#lastAt, Date.parse(record.at));
-    this.#trail = [];
+    for (const entry of record.trail) {
+      const at = this.#trail.findIndex((own) => sameEntry(own, entry));
+      if (at !== -1) this.#trail.splice(at, 1);
+      else if (this.#journal === null) throw untold(record, entry);
+    }
+  }
+
+  /** At the end of a replay: everything that happened is told somewhere. */
+  checkTrail(): void {
+    const [entry] = this.#trail;
+    if (entry === undefined) return;
+    const message = `${entry.what} at ${positionName(entry.position)} stands in no record`;
+    throw new HistoryMismatch(entry.position, message, { expected: entry.what, recorded: null });
   }
 
   trail(position: Position, what: TrailEntry["what"], detail: Json = null): void {
-    if (this.#journal !== null) this.#trail.push({ position, what, detail });
+    this.#trail.push({ position, what, detail });
   }
 
   /** Makes records of drafts. Times never run backwards within a run, whatever the clock does. */
@@ -105,7 +122,16 @@ export class Recorder {
     const records = this.make(drafts);
     if (this.#journal !== null && this.#lease !== null) await this.#journal.append(this.#lease, records);
     for (const record of records) this.#listener(record);
-    this.#also();
+    this.#afterAppend();
     return records;
   }
+}
+
+function sameEntry(a: TrailEntry, b: TrailEntry): boolean {
+  return a.position === b.position && a.what === b.what && jsonEqual(a.detail, b.detail);
+}
+
+function untold(record: RunRecord, entry: TrailEntry): HistoryMismatch {
+  const message = `record ${record.seq} tells of ${entry.what} at ${positionName(entry.position)}, which does not happen`;
+  return new HistoryMismatch(entry.position, message, { seq: record.seq, expected: null, recorded: entry.what });
 }

@@ -8,12 +8,13 @@ import type { Json, JsonObject } from "../base/json.ts";
 import { jsonEqual } from "../base/json.ts";
 import { Refusal } from "../errors/fault.ts";
 import type { EndedBody } from "../journal/bodies.ts";
-import { isDelivery, type RunRecord } from "../journal/event.ts";
+import type { RunRecord } from "../journal/event.ts";
 import { HashCheck } from "../journal/hashes.ts";
-import type { Position } from "../plan/position.ts";
+import { type Position, positionName } from "../plan/position.ts";
+import { Execution, type Roots } from "./execution.ts";
+import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
 import { Recorder } from "./recorder.ts";
-import { Execution, type Roots } from "./run.ts";
-import { type History, HistoryEnd, HistoryMismatch, type Scheduler } from "./scheduler.ts";
+import type { Scheduler } from "./scheduler.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
 export type ReplayReport =
@@ -55,7 +56,7 @@ export async function replayRun(
       if (fault !== null) {
         throw new Refusal(
           "journal.corrupt",
-          `Record ${record.seq} (${record.kind} at ${place(record.position)}) does not hash to its ${fault.which}.`,
+          `Record ${record.seq} (${record.kind} at ${positionName(record.position)}) does not hash to its ${fault.which}.`,
           { run: record.run, seq: record.seq, position: record.position, which: fault.which },
         );
       }
@@ -75,8 +76,10 @@ export async function replayRun(
   try {
     const computed = await execution.run();
     if (changed) return reevaluated(computed, seen.events);
-    await drain(history, execution.scheduler);
-    if (seen.ended !== null) execution.scheduler.checkNotes();
+    if (seen.ended !== null) {
+      execution.scheduler.notes.checkAll();
+      recorder.checkTrail();
+    }
     return compare(computed, seen.ended, seen.events);
   } catch (error) {
     if (error instanceof HistoryEnd) {
@@ -106,28 +109,11 @@ function lacking(scheduler: Scheduler): ReplayReport {
   return {
     is: "diverged",
     position,
-    message: `the plan needs ${kind} at ${place(position)}, which the history does not have`,
+    message: `the plan needs ${kind} at ${positionName(position)}, which the history does not have`,
     expected: kind,
     recorded: null,
     seq: null,
   };
-}
-
-/** What is left after the plan has come to its end may only be notes. */
-async function drain(history: History, scheduler: Scheduler): Promise<void> {
-  for (let record = await history.next(); record !== null; record = await history.next()) {
-    if (!isDelivery(record.kind)) scheduler.readNote(record);
-    // A timer that fired in the moment the run ended stopped nothing.
-    if (!isDelivery(record.kind) || record.kind === "stop.decided") continue;
-    throw new HistoryMismatch(
-      record.position,
-      `the history goes on with ${record.kind} at ${place(record.position)} after the plan's end`,
-      {
-        seq: record.seq,
-        recorded: record.kind,
-      },
-    );
-  }
 }
 
 function unfinished(ended: RunRecord | null, events: number): ReplayReport {
@@ -172,8 +158,4 @@ function compare(computed: EndedBody, ended: RunRecord | null, events: number): 
   }
   if (computed.digest !== recorded["digest"]) return diverged("digest", computed.digest, recorded["digest"] ?? null);
   return { is: "equal", digest: computed.digest, status: computed.status, events };
-}
-
-function place(position: Position): string {
-  return position === "" ? "the run" : position;
 }

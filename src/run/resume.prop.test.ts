@@ -10,7 +10,8 @@ import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import { type RunRecord, recordKey } from "../journal/event.ts";
 import type { Step } from "../plan/step.ts";
 import { BASIC_RUNNERS } from "./interpreter.ts";
-import { Past, resumeRun } from "./run.ts";
+import { Past } from "./past.ts";
+import { resumeRun } from "./run.ts";
 import { action, admitted, agent, common, each, expr, manifest, plan } from "./testing/plan.ts";
 import { FakeConnector, runPlan } from "./testing/runner.ts";
 

@@ -8,18 +8,21 @@
  * I4: an effect starts only when the recorded history is used up: what is recorded is never done again.
  * I5: a delivery is on disk before its branch wakes.
  * I6: what a branch is told is computed from the record's body alone, so live, resumed and replayed agree.
- * I7: logical time is the time of the last delivery, so that deadlines count the same after a recovery.
+ * I7: what comes after the end of a run, or after a failure of it, is written no more.
+ * I8: logical time is the time of the last delivery, so that deadlines count the same after a recovery.
  */
 import type { Clock } from "../base/clock.ts";
 import { invariant } from "../base/invariant.ts";
-import { type Json, type JsonObject, jsonEqual } from "../base/json.ts";
-import { Fault } from "../errors/fault.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import { type DeliveryKind, type EventKind, isDelivery, type RunRecord, recordKey } from "../journal/event.ts";
 import { outOfJson } from "../journal/hashes.ts";
 import { recorded, rehydrate, type Val } from "../plan/marked.ts";
-import type { Position } from "../plan/position.ts";
+import { type Position, positionName } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
+import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
+import { Notes } from "./notes.ts";
 import { type Draft, inHash, type Recorder } from "./recorder.ts";
+import { needClear } from "./redacted.ts";
 import type { Stoppable } from "./stop-scope.ts";
 import { StopScope } from "./stop-scope.ts";
 import { rememberHash } from "./value-hash.ts";
@@ -59,6 +62,8 @@ export interface EffectRequest {
   onBudget: "abort" | "grace";
   /** Notes made so far have to be on disk before this effect starts. */
   flush?: true;
+  /** What the effect needs in clear: a resume that does not have it is refused before anything is written. */
+  needs?: Val;
   /** It writes a `call.intent` before it goes out: a recorded result without one does not fit. */
   intent?: true;
   /** Never throws for a failure of the outside: what went wrong is in the body it returns. */
@@ -69,12 +74,14 @@ interface Wait {
   request: EffectRequest;
   key: string;
   recovered: boolean;
-  effect: LiveEffect | null;
+  /** Notes that had been made when the branch began to wait. */
+  notesBefore: number;
+  /** Further branches that wait for the same stop. */
+  joined: (() => void)[];
   resolve(delivery: Delivery): void;
 }
 
 interface LiveEffect extends Stoppable {
-  readonly controller: AbortController;
   stop: Stop | null;
 }
 
@@ -82,11 +89,6 @@ interface Ready {
   record: RunRecord;
   body: LiveBody;
   scope: StopScope | null;
-}
-
-/** Where recorded deliveries come from; null when the history is used up. */
-export interface History {
-  next(): Promise<RunRecord | null>;
 }
 
 /** A record that counts, its hashes recomputed where it was read back. */
@@ -105,21 +107,6 @@ export interface Witness {
 
 export type SchedulerMode = "run" | "replay";
 
-/** The history does not fit what the plan does: where, what was expected, what is recorded. */
-export class HistoryMismatch extends Error {
-  override readonly name = "HistoryMismatch";
-  readonly fault: Fault;
-  constructor(position: Position, message: string, details: JsonObject) {
-    super(message);
-    this.fault = new Fault("history.mismatch", position, message, details);
-  }
-}
-
-/** A replay has used up the records of a run that has not ended. */
-export class HistoryEnd extends Error {
-  override readonly name = "HistoryEnd";
-}
-
 /** Ticks of the microtask queue that are tried before a look from `setImmediate`. */
 const QUICK_TICKS = 64;
 
@@ -132,8 +119,7 @@ export class Scheduler {
   readonly #onLive: ((redispatched: Position[]) => Promise<void>) | null;
   readonly #waits = new Map<string, Wait>();
   readonly #scopes = new Map<Position, StopScope[]>();
-  readonly #openNotes = new Map<string, RunRecord>();
-  readonly #pendingNotes: Draft[] = [];
+  readonly notes = new Notes();
   readonly #ready: Ready[] = [];
   readonly root: StopScope;
   #history: History | null;
@@ -145,7 +131,9 @@ export class Scheduler {
   #toStart: Wait[] = [];
   /** Stops asked for before the recorded history was used up: decided first thing after it. */
   readonly #early: { scope: StopScope; stop: Stop }[] = [];
-  #lastRead: RunRecord | null = null;
+  /** The run is over here: what still comes from effects is written no more. */
+  #closed = false;
+  #lastAppend: Promise<unknown> = Promise.resolve();
   readonly #hurry = new AbortController();
 
   constructor(options: {
@@ -172,14 +160,9 @@ export class Scheduler {
     this.#register(this.root);
   }
 
-  /** Logical time in milliseconds since 1970 (I7). */
+  /** Logical time in milliseconds since 1970 (I8). */
   get now(): number {
     return this.#now;
-  }
-
-  /** The last record that was read back: where a divergence was found. */
-  get lastRead(): RunRecord | null {
-    return this.#lastRead;
   }
 
   /** What branches wait for, by position and kind. */
@@ -209,8 +192,11 @@ export class Scheduler {
         if (ready !== null) this.#deliver(ready);
       }
     } catch (error) {
+      this.#closed = true;
       this.abandon({ cause: "shutdown", because: null, limit: null, by: null });
       throw error;
+    } finally {
+      this.#closed = true;
     }
   }
 
@@ -219,7 +205,7 @@ export class Scheduler {
     return new Promise((resolve) => {
       const key = recordKey(request);
       invariant(!this.#waits.has(key), `two branches wait for ${key}`);
-      const wait: Wait = { request, key, recovered: !this.#live, effect: null, resolve };
+      const wait: Wait = { request, key, recovered: !this.#live, notesBefore: this.notes.made, joined: [], resolve };
       this.#waits.set(key, wait);
       this.#toStart.push(wait);
       this.#running--;
@@ -261,14 +247,7 @@ export class Scheduler {
       out: outOfJson(draft.kind, draft.body),
       body: draft.body,
     });
-    const key = recordKey(draft);
-    if (this.#openNotes.delete(key)) return;
-    this.#pendingNotes.push(draft);
-  }
-
-  /** Notes that no delivery has taken along: the caller writes them at the run's end. */
-  takeNotes(): Draft[] {
-    return this.#pendingNotes.splice(0);
+    this.notes.make(draft);
   }
 
   openScope(position: Position, parent: StopScope): StopScope {
@@ -296,6 +275,15 @@ export class Scheduler {
   /** A branch's own decision to stop another scope: recorded, then done. */
   async decide(scope: StopScope, stop: Stop): Promise<void> {
     if (scope.stop !== null || scope.closed) return;
+    const same = this.#waits.get(recordKey({ position: scope.position, kind: "stop.decided", attempt: 1 }));
+    if (same !== undefined) {
+      // Two branches decide the same stop in one rest: it is recorded once, and both wait for it.
+      await new Promise<void>((resolve) => {
+        same.joined.push(resolve);
+        this.#running--;
+      });
+      return;
+    }
     const asked = scope.requested;
     scope.requested = true;
     await this.wait({
@@ -312,7 +300,7 @@ export class Scheduler {
 
   /** A stop from outside the branches: a timer, a cancel. Nothing if one is under way. */
   requestStop(scope: StopScope, stop: Stop): void {
-    if (scope.requested || scope.closed || this.#fatal !== null || this.#mode === "replay") return;
+    if (scope.requested || scope.closed || this.#closed || this.#fatal !== null || this.#mode === "replay") return;
     if (!this.#live) {
       this.#early.push({ scope, stop });
       return;
@@ -382,7 +370,6 @@ export class Scheduler {
     };
     const effect: LiveEffect = {
       onBudget: request.onBudget,
-      controller,
       stop: null,
       abort,
       abortAfterGrace: (stop) => {
@@ -394,7 +381,6 @@ export class Scheduler {
       },
     };
     let cancelGrace = (): void => {};
-    wait.effect = effect;
     request.scope?.enter(effect);
     const context: EffectContext = {
       signal: controller.signal,
@@ -403,14 +389,15 @@ export class Scheduler {
       clock: this.clock,
       stopped: () => effect.stop,
       recovered: wait.recovered,
-      hasIntent: this.#openNotes.has(recordKey({ ...request, kind: "call.intent" })),
+      hasIntent: this.notes.has(recordKey({ ...request, kind: "call.intent" })),
       write: async (drafts) => {
-        const notes = drafts.filter((draft) => !this.#openNotes.has(recordKey(draft)));
-        if (notes.length > 0) await this.#recorder.append([...this.#pendingNotes.splice(0), ...notes]);
+        const fresh = drafts.filter((draft) => !this.notes.has(recordKey(draft)));
+        if (fresh.length > 0) await this.#append(fresh);
       },
     };
     const begin = async (): Promise<LiveBody> => {
-      if (request.flush && this.#pendingNotes.length > 0) await this.#recorder.append(this.#pendingNotes.splice(0));
+      // What was noted may be on its way with another branch's record: that is waited for as well.
+      if (request.flush) await (this.notes.isEmpty ? this.#lastAppend : this.#append([]));
       return request.start(context);
     };
     begin().then(
@@ -427,8 +414,17 @@ export class Scheduler {
     );
   }
 
+  /** Appends with the notes made so far. Behind the end of the run nothing is written any more. */
+  #append(drafts: Draft[]): Promise<RunRecord[]> {
+    if (this.#closed) return Promise.reject(new Error("the run is over"));
+    const appended = this.#recorder.append([...this.notes.take(), ...drafts]);
+    this.#lastAppend = appended;
+    return appended;
+  }
+
   #commit(draft: Draft, body: LiveBody, scope: StopScope | null): void {
-    this.#recorder.append([...this.#pendingNotes.splice(0), draft]).then(
+    if (this.#closed) return;
+    this.#append([draft]).then(
       (records) => {
         const record = records[records.length - 1];
         invariant(record !== undefined, "an append without a record");
@@ -455,51 +451,37 @@ export class Scheduler {
     const record = (await this.#history?.next()) ?? null;
     if (record === null) {
       if (this.#mode === "replay") throw new HistoryEnd("the recorded history ends here");
+      // Before anything is written: a resume that is refused leaves the run as it was.
+      for (const { request } of this.#waits.values()) {
+        if (request.needs !== undefined) needClear(request.needs, request.position, request.kind);
+      }
       await this.#onLive?.([...this.#waits.values()].map((wait) => wait.request.position));
       this.#goLive();
       return null;
     }
-    this.#lastRead = record;
     this.#recorder.observe(record);
     if (!isDelivery(record.kind)) {
-      this.readNote(record);
+      this.notes.read(record);
       return null;
     }
     return { record, body: rehydrateBody(record.body), scope: null };
   }
 
-  /** Takes a note that was read back. What is read behind the plan's end comes from outside. */
-  readNote(record: RunRecord): void {
-    if (record.kind.startsWith("run.")) return;
-    const key = recordKey(record);
-    const pending = this.#pendingNotes.findIndex((draft) => recordKey(draft) === key);
-    if (pending === -1) {
-      // Written by an effect before it went on: awaited with its result, or found again at recovery.
-      this.#openNotes.set(key, record);
-      return;
+  /**
+   * Reads what is recorded behind the plan's end: notes, and stops that a timer or a cancel wrote in the moment
+   * of the end and that stopped nothing. Anything else does not fit.
+   */
+  async drain(): Promise<void> {
+    if (this.#history === null) return;
+    for (let record = await this.#history.next(); record !== null; record = await this.#history.next()) {
+      this.#recorder.observe(record);
+      if (!isDelivery(record.kind)) this.notes.read(record);
+      if (!isDelivery(record.kind) || record.kind === "stop.decided") continue;
+      const message = `the history goes on with ${record.kind} at ${positionName(record.position)} after the plan's end`;
+      throw new HistoryMismatch(record.position, message, { seq: record.seq, recorded: record.kind });
     }
-    const [draft] = this.#pendingNotes.splice(pending, 1);
-    if (draft && !jsonEqual(draft.body, record.body)) {
-      throw new HistoryMismatch(
-        record.position,
-        `${record.kind} at ${place(record.position)} is recorded otherwise than it happens now`,
-        { kind: record.kind, seq: record.seq, expected: outOfJson(draft.kind, draft.body), recorded: record.out },
-      );
-    }
-  }
-
-  /** After the end of a recorded run: each note was made and each that was made is recorded. */
-  checkNotes(): void {
-    const [missing] = this.#pendingNotes;
-    if (missing !== undefined) {
-      const message = `${missing.kind} at ${place(missing.position)} is not recorded`;
-      throw new HistoryMismatch(missing.position, message, { expected: missing.kind, recorded: null });
-    }
-    for (const { kind, position, seq } of this.#openNotes.values()) {
-      if (kind !== "agent.started" && kind !== "agent.ended" && kind !== "call.intent") continue;
-      const message = `${kind} at ${place(position)} is recorded, and the plan has nothing of the kind there`;
-      throw new HistoryMismatch(position, message, { seq, expected: null, recorded: kind });
-    }
+    this.#history = null;
+    if (this.#mode === "run") await this.#onLive?.([]);
   }
 
   #goLive(): void {
@@ -519,7 +501,7 @@ export class Scheduler {
 
   #deliver({ record, body, scope }: Ready): void {
     const wait = this.#waits.get(recordKey(record));
-    if (record.kind === "stop.decided") this.#applyStop(record, body, scope, wait !== undefined);
+    if (record.kind === "stop.decided") this.#applyStop(record, body, scope);
     this.#now = Date.parse(record.at);
     if (wait === undefined) {
       if (record.kind === "stop.decided") {
@@ -528,7 +510,7 @@ export class Scheduler {
       }
       throw new HistoryMismatch(
         record.position,
-        `the history has ${record.kind} at ${place(record.position)}, where the plan waits for nothing of the kind`,
+        `the history has ${record.kind} at ${positionName(record.position)}, where the plan waits for nothing of the kind`,
         { kind: record.kind, seq: record.seq, attempt: record.attempt, waiting: [...this.#waits.keys()].slice(0, 8) },
       );
     }
@@ -536,18 +518,19 @@ export class Scheduler {
     if (expected !== record.in) {
       throw new HistoryMismatch(
         record.position,
-        `what is handed over at ${place(record.position)} differs from what is recorded`,
+        `what is handed over at ${positionName(record.position)} differs from what is recorded`,
         { kind: record.kind, seq: record.seq, expected, recorded: record.in },
       );
     }
+    if (!this.#live) this.notes.checkBefore(wait.notesBefore, record);
     this.#waits.delete(wait.key);
     const start = this.#toStart.indexOf(wait);
     if (start !== -1) this.#toStart.splice(start, 1);
-    const intended = this.#openNotes.delete(recordKey({ ...wait.request, kind: "call.intent" }));
+    const intended = this.notes.settle(recordKey({ ...wait.request, kind: "call.intent" }));
     if (!this.#live && wait.request.intent && !intended && ["ok", "failed"].includes(String(record.body["outcome"]))) {
       throw new HistoryMismatch(
         record.position,
-        `the call at ${place(record.position)} has a result and no intent before it`,
+        `the call at ${positionName(record.position)} has a result and no intent before it`,
         { kind: record.kind, seq: record.seq, expected: "call.intent", recorded: null },
       );
     }
@@ -561,23 +544,20 @@ export class Scheduler {
       body: record.body,
     });
     rememberHash(body["value"], record.out);
-    this.#running++;
+    this.#running += 1 + wait.joined.length;
     wait.resolve({ body, at: this.#now });
+    for (const wake of wait.joined) wake();
   }
 
-  #applyStop(record: RunRecord, body: LiveBody, scope: StopScope | null, awaited: boolean): void {
+  #applyStop(record: RunRecord, body: LiveBody, scope: StopScope | null): void {
     const stop: Stop = {
       cause: body["cause"] as Stop["cause"],
       because: (body["because"] as Stop["because"] | undefined) ?? null,
       limit: (body["limit"] as number | undefined) ?? null,
       by: (body["by"] as string | undefined) ?? null,
     };
-    const open = this.#scopes.get(record.position);
-    const target = scope ?? open?.find((entry) => entry.stop === null) ?? null;
-    if (target === null && !awaited && !this.#live) {
-      // A timer that fired in the moment its scope ended: it stopped nothing then and stops nothing now.
-      return;
-    }
+    // None: a timer that fired in the moment its scope ended. It stopped nothing then and stops nothing now.
+    const target = scope ?? this.#scopes.get(record.position)?.find((entry) => entry.stop === null);
     target?.apply(stop);
   }
 
@@ -614,8 +594,4 @@ function recordedBody(body: LiveBody): JsonObject {
 
 function rehydrateBody(body: JsonObject): LiveBody {
   return rehydrate(body) as LiveBody;
-}
-
-function place(position: Position): string {
-  return position === "" ? "the run" : position;
 }

@@ -201,6 +201,15 @@ describe("sqlite", () => {
       await first.append(third.lease, history.records.slice(3));
     });
 
+    test("after another boot the processes they left are nobody's: their numbers may name others", async () => {
+      const before = await opened({ boot: "before", isAlive: () => false });
+      const after = await opened({ boot: "after", isAlive: () => false });
+      const lease = await before.create(shortRun("r1").records, owner("first"));
+      await before.setProcesses(lease, [{ pid: 7, startTime: "70" }]);
+      expect((await before.acquire("r1", owner("second"))).processes).toEqual([{ pid: 7, startTime: "70" }]);
+      expect((await after.acquire("r1", owner("third"))).processes).toEqual([]);
+    });
+
     test("of many takers on several connections one wins", async () => {
       const more = { isAlive: (who: Owner) => who.id !== "dead" };
       const takers = [await opened(more), await opened(more), await opened(more)];

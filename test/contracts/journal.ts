@@ -207,6 +207,36 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
       });
     });
 
+    describe("child processes", () => {
+      const servers = [{ pid: 4001, startTime: "12" }];
+
+      test("DU-11: the list of a run that is not over outlives every owner, until one writes another", async () => {
+        const history = shortRun("r1").add("run.suspended", "", { reason: "ask", positions: ["find"] });
+        const first = await journal.create(part(history, 0, 3), owner("first"));
+        await journal.setProcesses(first, servers);
+        await journal.release(first);
+        const second = await journal.acquire("r1", owner("second"));
+        expect(second.processes).toEqual(servers);
+        // This one gives up before it has ended any of them.
+        await journal.append(second.lease, part(history, 3));
+        await journal.release(second.lease);
+        const third = await journal.acquire("r1", owner("third"));
+        expect(third.processes).toEqual(servers);
+        await journal.setProcesses(third.lease, []);
+        await journal.release(third.lease);
+        expect((await journal.acquire("r1", owner("fourth"))).processes).toEqual([]);
+      });
+
+      test("a run that has ended lists nothing any more", async () => {
+        const history = shortRun("r1").ended("completed");
+        const lease = await journal.create(part(history, 0, 3), owner("first"));
+        await journal.setProcesses(lease, servers);
+        await journal.append(lease, part(history, 3));
+        await journal.release(lease);
+        expect((await journal.acquire("r1", owner("second"))).processes).toEqual([]);
+      });
+    });
+
     describe("heads", () => {
       test("the status follows the records", async () => {
         const history = shortRun("r1")

@@ -1,25 +1,20 @@
 import type { Span } from "../../base/span.ts";
 import { allSteps, type Plan } from "../../plan/plan.ts";
-import type { Step } from "../../plan/step.ts";
+import { actionsOf } from "../actions-of.ts";
 import { type Admission, find, stepName } from "../admission.ts";
 
 /** Every action's manifest, connection, scopes and capabilities resolve before anything runs (WX-31). */
 export function resolveActions(admission: Admission): void {
   for (const step of allSteps(admission.input.plan)) {
-    for (const action of actionsOf(step)) resolveAction(admission, action, step.span, stepName(step));
-    const { notify } = admission.input;
-    if (step.kind === "notify" && notify !== null) resolveAction(admission, notify.action, step.span, stepName(step));
+    for (const action of actionsOf(step, admission.input.notify)) {
+      resolveAction(admission, action, step.span, stepName(step));
+    }
   }
 }
 
 export function notifies(plan: Plan): boolean {
   for (const step of allSteps(plan)) if (step.kind === "notify") return true;
   return false;
-}
-
-function actionsOf(step: Step): string[] {
-  if (step.kind === "action") return [step.action, ...(step.reconcile ? [step.reconcile.action] : [])];
-  return step.kind === "agent" && step.tools !== "deployment" ? step.tools : [];
 }
 
 function resolveAction(admission: Admission, name: string, span: Span, where: string): void {

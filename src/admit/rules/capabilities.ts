@@ -53,7 +53,7 @@ export function checkCapabilities(admission: Admission): void {
     find(admission, {
       code: "capability.unsupported",
       message: "cleanup of a file is parsed and not run by this version.",
-      span,
+      span: plan.cleanup[0]?.steps[0]?.span ?? span,
     });
   }
   if (plan.single !== undefined) {

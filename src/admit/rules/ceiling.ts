@@ -1,4 +1,5 @@
 import { START_OF_TEXT } from "../../base/span.ts";
+import type { Step } from "../../plan/step.ts";
 import { type Admission, find, stepName } from "../admission.ts";
 import type { ProvedBounds } from "../bounds.ts";
 
@@ -6,20 +7,21 @@ import type { ProvedBounds } from "../bounds.ts";
 export function checkCeiling(admission: Admission, proved: ProvedBounds): void {
   const { ceiling } = admission.input.policy;
   const { bounds, unproved } = proved;
-  const limits: [string, number | undefined, number | null][] = [
-    ["tool_attempts", ceiling.toolAttempts, bounds.toolAttempts],
-    ["tokens", ceiling.tokens, bounds.tokens],
-    ["duration", ceiling.duration, bounds.duration],
-    ["depth", ceiling.depth, bounds.depth],
-    ["width", ceiling.width, bounds.width],
+  const { heaviest } = proved;
+  const limits: [string, number | undefined, number | null, Step | null][] = [
+    ["tool_attempts", ceiling.toolAttempts, bounds.toolAttempts, heaviest.toolAttempts],
+    ["tokens", ceiling.tokens, bounds.tokens, heaviest.tokens],
+    ["duration", ceiling.duration, bounds.duration, null],
+    ["depth", ceiling.depth, bounds.depth, null],
+    ["width", ceiling.width, bounds.width, heaviest.width],
   ];
-  const span = admission.input.plan.steps[0]?.span ?? START_OF_TEXT;
-  for (const [name, limit, bound] of limits) {
+  const first = admission.input.plan.steps[0]?.span ?? START_OF_TEXT;
+  for (const [name, limit, bound, step] of limits) {
     if (limit === undefined || bound === null || bound <= limit) continue;
     find(admission, {
       code: "plan.ceiling_exceeded",
       message: `The plan's worst case of ${name} is ${bound}, over the ceiling of ${limit}.`,
-      span,
+      span: step?.span ?? first,
       help: "Lower the budgets, attempts or loop bounds in the file, or raise policy.ceiling in ambit.yaml.",
     });
   }

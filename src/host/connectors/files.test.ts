@@ -41,10 +41,24 @@ function connector(write = true): FilesConnector {
   return new FilesConnector({ name: "files", root, write, ids: systemIds });
 }
 
-function call(action: string, args: JsonObject, subject = connector()): Promise<CallResult> {
+function call(
+  action: string,
+  args: JsonObject,
+  subject = connector(),
+  signal = new AbortController().signal,
+): Promise<CallResult> {
   const request = { action: { name: `files.${action}` }, args } as unknown as CallRequest;
-  return subject.call(request, new AbortController().signal);
+  return subject.call(request, signal);
 }
+
+test("what the file system refuses is a failure, and once the signal has fired nobody knows", async () => {
+  const path = "x".repeat(300);
+  expect(await call("write", { path, text: "t" })).toMatchObject({ is: "failed", code: "action.failed" });
+  expect(await call("write", { path, text: "t" }, connector(), AbortSignal.abort())).toMatchObject({
+    is: "ambiguous",
+    code: "connection_lost",
+  });
+});
 
 describe("reading", () => {
   test("a text with its bytes", async () => {

@@ -13,7 +13,7 @@ import type { CallRequest, CallResult, Connector, Offer } from "../../catalog/co
 import { unavailable } from "./connection.ts";
 import { type Located, locate, locateEntry, shownPath } from "./files-path.ts";
 import { compileGlob } from "./glob.ts";
-import { messageOf } from "./guarded.ts";
+import { messageOf, thrownResult } from "./guarded.ts";
 
 export interface FilesOptions {
   name: string;
@@ -69,7 +69,7 @@ export class FilesConnector implements Connector {
     try {
       return await this.#perform(action, root, request.args, signal);
     } catch (error) {
-      return failed("action.failed", `The file system refused: ${systemReason(error)}.`);
+      return thrownResult(signal, `The file system refused: ${systemReason(error)}.`);
     }
   }
 

@@ -5,11 +5,12 @@ import type { Scrubber } from "./scrubber.ts";
 const MAX_MESSAGE_BYTES = 4_096;
 
 /**
- * Runs one call of a connector and makes its end presentable: whatever is thrown is a failure, a value that is
- * no JSON cannot be read, and no secret of the connection is in what comes out.
+ * Runs one call of a connector and makes its end presentable: whatever is thrown is read by {@link thrownResult},
+ * a value that is no JSON cannot be read, and no secret of the connection is in what comes out.
  */
 export async function guardedCall(
   request: CallRequest,
+  signal: AbortSignal,
   scrubber: Scrubber,
   perform: () => Promise<CallResult>,
 ): Promise<CallResult> {
@@ -17,12 +18,23 @@ export async function guardedCall(
   try {
     result = await perform();
   } catch (error) {
-    result = { is: "failed", code: "action.failed", message: messageOf(error, `${request.action.name} failed.`) };
+    result = thrownResult(signal, messageOf(error, `${request.action.name} failed.`));
   }
   return scrubResult(readableResult(result), scrubber);
 }
 
-export function scrubResult(result: CallResult, scrubber: Scrubber): CallResult {
+/**
+ * What something thrown says of its call. Once our signal has fired it is mostly the signal itself that comes back
+ * (an aborted fetch, a closed socket), and nothing is known of what was sent before: only a result that the
+ * connector gives as `failed` is definite then.
+ */
+export function thrownResult(signal: AbortSignal, message: string): CallResult {
+  return signal.aborted
+    ? { is: "ambiguous", code: "connection_lost", message }
+    : { is: "failed", code: "action.failed", message };
+}
+
+function scrubResult(result: CallResult, scrubber: Scrubber): CallResult {
   if (result.is === "ok") return { is: "ok", value: scrubber.value(result.value) };
   const message = cutMessage(scrubber.text(result.message));
   if (result.is === "unreadable") return { is: "unreadable", message };

@@ -1,10 +1,9 @@
 import { isObject } from "../../base/json.ts";
 import type { CallResult } from "../../catalog/connector.ts";
 import { messageOf } from "./guarded.ts";
+import { neverSent } from "./never-sent.ts";
 import { BROKEN_FRAME, LOST } from "./stdio-transport.ts";
 
-/** Nothing has left for the server, so nothing can have happened. */
-const NEVER_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 
@@ -43,8 +42,8 @@ export function readMcpError(error: unknown): CallResult {
   if (error instanceof Error && error.name === "UnauthorizedError")
     return { is: "failed", code: "action.auth", message };
   if (typeof codeOf(error) === "number") return { is: "failed", code: "action.failed", message };
-  const cause = causeCode(error);
-  if (cause !== null && NEVER_SENT.includes(cause)) {
+  const cause = neverSent(error);
+  if (cause !== null) {
     return { is: "failed", code: "action.unavailable", message: `The server cannot be reached (${cause}).` };
   }
   return lost(message);
@@ -73,13 +72,4 @@ function statusOf(error: unknown): number | null {
   const own = "status" in error ? error.status : undefined;
   const status = typeof own === "number" ? own : data;
   return typeof status === "number" && status >= 300 ? status : null;
-}
-
-function causeCode(error: unknown): string | null {
-  let at: unknown = error;
-  for (let i = 0; i < 4 && at instanceof Error; i++) {
-    if ("code" in at && typeof at.code === "string") return at.code;
-    at = at instanceof AggregateError ? at.errors[0] : at.cause;
-  }
-  return null;
 }

@@ -18,10 +18,11 @@ import {
   type SecretReference,
   unavailable,
 } from "./connection.ts";
-import { guardedCall, messageOf } from "./guarded.ts";
+import { guardedCall, messageOf, thrownResult } from "./guarded.ts";
 import { mayLackTool, readMcpError } from "./mcp-failure.ts";
 import { readMcpResult } from "./mcp-result.ts";
 import { type McpServer, McpSession } from "./mcp-session.ts";
+import { Once } from "./once.ts";
 import { Scrubber } from "./scrubber.ts";
 
 export interface McpOptions {
@@ -66,7 +67,7 @@ export class McpConnector implements Connector {
   readonly #pins = new Map<string, string | null>();
   readonly #stderrTail: string[] = [];
   #stderrLines = 0;
-  #offer: Promise<Offer> | null = null;
+  readonly #offer = new Once<Offer>();
   #closed = false;
 
   constructor(options: McpOptions) {
@@ -75,15 +76,7 @@ export class McpConnector implements Connector {
   }
 
   connect(signal: AbortSignal): Promise<Offer> {
-    if (!this.#offer) {
-      const offer = this.#connect(signal);
-      this.#offer = offer;
-      // What failed may be tried again, e.g. by the next run of a serving process.
-      offer.catch(() => {
-        this.#offer = null;
-      });
-    }
-    return this.#offer;
+    return this.#offer.get(() => this.#connect(signal));
   }
 
   async #connect(signal: AbortSignal): Promise<Offer> {
@@ -104,7 +97,7 @@ export class McpConnector implements Connector {
   }
 
   async call(request: CallRequest, signal: AbortSignal): Promise<CallResult> {
-    return guardedCall(request, this.#scrubber, () => this.#call(request, signal));
+    return guardedCall(request, signal, this.#scrubber, () => this.#call(request, signal));
   }
 
   async #call(request: CallRequest, signal: AbortSignal): Promise<CallResult> {
@@ -123,7 +116,7 @@ export class McpConnector implements Connector {
       return readMcpResult(await session.call(tool, request.args, signal, request.timeout));
     } catch (error) {
       // I1
-      if (signal.aborted) return { is: "ambiguous", code: "connection_lost", message: "The call was cut off." };
+      if (signal.aborted) return thrownResult(signal, "The call was cut off.");
       const judged = readMcpError(error);
       if (mayLackTool(error) && (await this.#hasLost(session, tool, signal))) {
         return gone(`The server no longer offers ${tool}.`);

@@ -55,9 +55,36 @@ describe("on the console", () => {
     expect(await connector.call(odd, signal)).toEqual({ is: "ok", value: { ok: true, id: null } });
     expect(lines).toEqual(["[a b] x [2J", "[a b] y"]);
   });
+
+  test("one that cannot be written to is a failure, and behind our signal nobody knows", async () => {
+    const connector = new MessagingConnector({
+      name: "messaging",
+      post: {
+        to: "console",
+        say: () => {
+          throw new Error("the pipe is closed");
+        },
+      },
+      resolveSecret: async () => "",
+    });
+    expect(await connector.call(request, signal)).toMatchObject({ is: "failed", code: "action.failed" });
+    expect(await connector.call(request, AbortSignal.abort())).toMatchObject({ is: "ambiguous" });
+  });
 });
 
 describe("to a webhook", () => {
+  test("one that our signal cuts off may have been posted", async () => {
+    const stop = new AbortController();
+    const server = createServer(() => stop.abort());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    expect(await to(url).call(request, stop.signal)).toMatchObject({ is: "ambiguous", code: "connection_lost" });
+  });
+
   test("as JSON; the id is the answer's", async () => {
     const { url, got } = await hook(200, {}, '{"id":"m-1"}');
     expect(await to(url).call(request, signal)).toEqual({ is: "ok", value: { ok: true, id: "m-1" } });

@@ -3,6 +3,7 @@ import type { CallRequest, CallResult, Connector, Offer } from "../../catalog/co
 import type { ResolveSecret, SecretReference } from "./connection.ts";
 import { unavailable } from "./connection.ts";
 import { guardedCall } from "./guarded.ts";
+import { neverSent } from "./never-sent.ts";
 import { Scrubber } from "./scrubber.ts";
 
 export interface MessagingOptions {
@@ -13,7 +14,6 @@ export interface MessagingOptions {
 }
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-const NEVER_SENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
 
 /** `messaging.post`. */
 export class MessagingConnector implements Connector {
@@ -37,11 +37,12 @@ export class MessagingConnector implements Connector {
     const channel = String(request.args["channel"] ?? "");
     const text = String(request.args["text"] ?? "");
     const { post } = this.#options;
-    if (post.to === "console") {
-      for (const line of printable(text).split("\n")) post.say(`[${printable(channel).replaceAll("\n", " ")}] ${line}`);
-      return { is: "ok", value: { ok: true, id: null } };
-    }
-    return guardedCall(request, this.#scrubber, async () => {
+    return guardedCall(request, signal, this.#scrubber, async () => {
+      if (post.to === "console") {
+        for (const line of printable(text).split("\n"))
+          post.say(`[${printable(channel).replaceAll("\n", " ")}] ${line}`);
+        return { is: "ok", value: { ok: true, id: null } };
+      }
       const url = await this.#url();
       if (url === null) return { is: "failed", code: "action.unavailable", message: "The webhook is no http URL." };
       return send(url, { channel, text }, signal);
@@ -76,8 +77,8 @@ async function send(url: string, message: JsonObject, signal: AbortSignal): Prom
       signal,
     });
   } catch (error) {
-    const cause = error instanceof Error && isObject(error.cause) ? error.cause["code"] : undefined;
-    if (typeof cause === "string" && NEVER_SENT.includes(cause)) {
+    const cause = neverSent(error);
+    if (cause !== null) {
       return { is: "failed", code: "action.unavailable", message: `The webhook cannot be reached (${cause}).` };
     }
     return { is: "ambiguous", code: "connection_lost", message: "The webhook did not answer." };

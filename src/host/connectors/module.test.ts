@@ -13,11 +13,11 @@ const folder = mkdtempSync(join(tmpdir(), "ambit-module-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const signal = new AbortController().signal;
 
-function perform(action: ActionFunction): Promise<CallResult> {
+function perform(action: ActionFunction, until: AbortSignal = signal): Promise<CallResult> {
   const module = defineConnector({ actions: { act: action } });
   const connector = new ModuleConnector({ name: "store", module, connections: [], resolveSecret: async () => "" });
   const request = { action: { name: "store.act" }, connection: "default", args: { n: 1 }, key: "k", attempt: 2 };
-  return connector.call(request as unknown as CallRequest, signal);
+  return connector.call(request as unknown as CallRequest, until);
 }
 
 describe("what an action does is what came of it", () => {
@@ -56,6 +56,43 @@ describe("what an action does is what came of it", () => {
     });
     expect(result).toEqual({ is: "failed", code: "action.failed", message: "x is undefined" });
     expect(await perform(() => Promise.reject("plain"))).toMatchObject({ code: "action.failed", message: "plain" });
+  });
+
+  describe("once the signal has fired", () => {
+    const stopped = async (action: ActionFunction): Promise<CallResult> => {
+      const stop = new AbortController();
+      const calling = perform(action, stop.signal);
+      await new Promise((resolve) => setImmediate(resolve));
+      stop.abort();
+      return calling;
+    };
+    const fired = (context: { signal: AbortSignal }): Promise<void> =>
+      new Promise((resolve) => context.signal.addEventListener("abort", () => resolve(), { once: true }));
+
+    test("a request that it tore off may have done its work: nobody knows", async () => {
+      const result = await stopped(async (_args, context) => {
+        await fired(context);
+        context.signal.throwIfAborted();
+        return null;
+      });
+      expect(result).toMatchObject({ is: "ambiguous", code: "connection_lost" });
+    });
+
+    test("so may anything else that throws then", async () => {
+      const result = await stopped(async (_args, context) => {
+        await fired(context);
+        throw new TypeError("the socket is closed");
+      });
+      expect(result).toEqual({ is: "ambiguous", code: "connection_lost", message: "the socket is closed" });
+    });
+
+    test("only an action that says so has definitely failed", async () => {
+      const result = await stopped(async (_args, context) => {
+        await fired(context);
+        throw failure("out_of_stock", "none");
+      });
+      expect(result).toEqual({ is: "failed", code: "store.out_of_stock", message: "none" });
+    });
   });
 
   test.each([

@@ -12,6 +12,7 @@ import {
 import { type ConnectionValues, type DefinedConnector, isConnectorFailure } from "./define-connector.ts";
 import { guardedCall, messageOf } from "./guarded.ts";
 import { loadConnectorModule } from "./load-module.ts";
+import { Once } from "./once.ts";
 import { Scrubber } from "./scrubber.ts";
 
 export interface ModuleOptions {
@@ -27,9 +28,9 @@ export class ModuleConnector implements Connector {
   readonly name: string;
   readonly #options: ModuleOptions;
   readonly #scrubber = new Scrubber();
-  readonly #opened = new Map<string, Promise<ConnectionValues>>();
+  readonly #opened = new Map<string, Once<ConnectionValues>>();
   #definition: DefinedConnector | null = null;
-  #offer: Promise<Offer> | null = null;
+  readonly #offer = new Once<Offer>();
 
   constructor(options: ModuleOptions) {
     this.name = options.name;
@@ -37,15 +38,7 @@ export class ModuleConnector implements Connector {
   }
 
   connect(signal: AbortSignal): Promise<Offer> {
-    if (!this.#offer) {
-      const offer = this.#connect(signal);
-      this.#offer = offer;
-      // What failed may be tried again, e.g. by the next run of a serving process.
-      offer.catch(() => {
-        this.#offer = null;
-      });
-    }
-    return this.#offer;
+    return this.#offer.get(() => this.#connect(signal));
   }
 
   async #connect(signal: AbortSignal): Promise<Offer> {
@@ -61,7 +54,7 @@ export class ModuleConnector implements Connector {
   }
 
   async call(request: CallRequest, signal: AbortSignal): Promise<CallResult> {
-    return guardedCall(request, this.#scrubber, () => this.#perform(request, signal));
+    return guardedCall(request, signal, this.#scrubber, () => this.#perform(request, signal));
   }
 
   async #perform(request: CallRequest, signal: AbortSignal): Promise<CallResult> {
@@ -107,17 +100,14 @@ export class ModuleConnector implements Connector {
   }
 
   #open(settings: ConnectionSettings): Promise<ConnectionValues> {
-    let opened = this.#opened.get(settings.name);
-    if (!opened) {
-      opened = openConnection(settings, this.#options.resolveSecret).then(({ values, secrets, fields }) => {
-        this.#scrubber.addSecrets(secrets);
-        this.#scrubber.addFields(fields);
-        return values;
-      });
-      this.#opened.set(settings.name, opened);
-      opened.catch(() => this.#opened.delete(settings.name));
-    }
-    return opened;
+    const opened = this.#opened.get(settings.name) ?? new Once();
+    this.#opened.set(settings.name, opened);
+    return opened.get(async () => {
+      const { values, secrets, fields } = await openConnection(settings, this.#options.resolveSecret);
+      this.#scrubber.addSecrets(secrets);
+      this.#scrubber.addFields(fields);
+      return values;
+    });
   }
 
   processes(): { pid: number; startTime: string }[] {

@@ -65,7 +65,7 @@ export class StubConnector implements Connector {
   }
 
   async call(request: CallRequest, signal: AbortSignal): Promise<CallResult> {
-    return guardedCall(request, this.#scrubber, () => this.#call(request, signal));
+    return guardedCall(request, signal, this.#scrubber, () => this.#call(request, signal));
   }
 
   async #learnSecrets(): Promise<void> {

@@ -54,6 +54,9 @@ export function statusAfter(status: string, record: RunRecord): string {
   }
 }
 
+/** The states of a run that is not over: it may be taken and gone on with. */
+export const OPEN_STATES = ["running", "suspended"] as const;
+
 /** The end states that `@failed` looks for. */
 export const FAILED_STATES = ["failed", "timed_out"] as const;
 

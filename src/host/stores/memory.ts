@@ -1,7 +1,15 @@
 import { type Clock, isoTime } from "../../base/clock.ts";
 import type { RunRecord } from "../../journal/event.ts";
 import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
-import { checkOf, FAILED_STATES, identityOf, sameContent, statusAfter, toldByFirst } from "./first-records.ts";
+import {
+  checkOf,
+  FAILED_STATES,
+  identityOf,
+  OPEN_STATES,
+  sameContent,
+  statusAfter,
+  toldByFirst,
+} from "./first-records.ts";
 import { conflict, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
 
 interface Row {
@@ -93,7 +101,8 @@ class MemoryJournal implements Journal {
     if (row.epoch !== lease.epoch) return;
     row.head.owner = null;
     row.epoch++;
-    row.processes = [];
+    const open: readonly string[] = OPEN_STATES;
+    if (!open.includes(row.head.status)) row.processes = [];
     this.#changed();
   }
 

@@ -15,8 +15,16 @@ import type { JsonObject } from "../../base/json.ts";
 import type { RunRecord } from "../../journal/event.ts";
 import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
 import { networkFileSystem } from "./file-system.ts";
-import { checkOf, FAILED_STATES, identityOf, sameContent, statusAfter, toldByFirst } from "./first-records.ts";
-import { isAlive as isAliveHere } from "./process-identity.ts";
+import {
+  checkOf,
+  FAILED_STATES,
+  identityOf,
+  OPEN_STATES,
+  sameContent,
+  statusAfter,
+  toldByFirst,
+} from "./first-records.ts";
+import { isAlive as isAliveHere, ownIdentity } from "./process-identity.ts";
 import { type Blob, fromRow, type RecordRow, toRow } from "./record-text.ts";
 import { conflict, corrupt, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
 import { asRefusal, type Database, KEYS_OF_A_RUN, openDatabase, patiently } from "./sqlite-open.ts";
@@ -47,6 +55,8 @@ export interface SqliteJournalOptions {
   fileSystem?: (folder: string) => string | null;
   /** Milliseconds of a clock that all processes of the machine share. */
   uptime?: () => number;
+  /** Names the machine's present boot. */
+  boot?: string;
 }
 
 /** Opens the store, making it where there is none. `store.unavailable` with the reason. */
@@ -108,8 +118,10 @@ function statements(db: Database) {
     addBlob: sql("INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING"),
     blob: sql("SELECT data FROM blobs WHERE hash = ?"),
     take: sql("UPDATE runs SET owner = ?, since = ?, epoch = epoch + 1 WHERE id = ?"),
+    // What a run that goes on has listed stays for the next owner: nobody here knows that it has been ended.
     giveUp: sql(
-      `UPDATE runs SET owner = NULL, since = NULL, processes = '[]', epoch = epoch + 1
+      `UPDATE runs SET owner = NULL, since = NULL, epoch = epoch + 1,
+         processes = CASE WHEN status IN (${OPEN_STATES.map((state) => `'${state}'`).join(", ")}) THEN processes ELSE '[]' END
        WHERE run = ? AND epoch = ?`,
     ),
     setProcesses: sql("UPDATE runs SET processes = ? WHERE run = ? AND epoch = ?"),
@@ -141,6 +153,7 @@ class SqliteJournal implements Journal {
   readonly #queue: WriteQueue;
   readonly #isAlive: (owner: Owner) => boolean | null;
   readonly #uptime: () => number;
+  readonly #boot: string;
   /** How many runs each owner of this store object holds; it beats for these. */
   readonly #holding = new Map<string, Set<string>>();
   /** Row numbers of the runs held here: they never change. */
@@ -159,6 +172,7 @@ class SqliteJournal implements Journal {
     this.#patience = patience;
     this.#isAlive = options.isAlive ?? isAliveHere;
     this.#uptime = options.uptime ?? monotonic;
+    this.#boot = options.boot ?? ownIdentity().boot;
     this.#sql = statements(db);
     const { begin, commit } = this.#sql;
     this.#queue = new WriteQueue(
@@ -187,7 +201,7 @@ class SqliteJournal implements Journal {
       if (before && this.#lives(before)) throw runOwned(run, before, head.since ?? "");
       this.#sql.setBeat.run(owner.id, this.#uptime());
       this.#sql.take.run(JSON.stringify(owner), this.#now(), head.id);
-      const processes = JSON.parse(head.processes) as ChildProcess[];
+      const processes = this.#processesOf(head);
       return { id: head.id, lease: { run, epoch: head.epoch + 1 }, processes };
     });
     this.#hold(owner.id, run, id);
@@ -228,7 +242,8 @@ class SqliteJournal implements Journal {
   }
 
   async setProcesses(lease: Lease, processes: ChildProcess[]): Promise<void> {
-    const text = JSON.stringify(processes.map(({ pid, startTime }) => ({ pid, startTime })));
+    const boot = this.#boot;
+    const text = JSON.stringify(processes.map(({ pid, startTime }) => ({ pid, startTime, boot })));
     await this.#write(() => {
       if (this.#sql.setProcesses.run(text, lease.run, lease.epoch).changes === 0) this.#throwLost(lease);
     });
@@ -477,6 +492,14 @@ class SqliteJournal implements Journal {
     const row = this.#sql.head.get(run) as HeadRow | undefined;
     if (row === undefined) throw runUnknown(run, []);
     return row;
+  }
+
+  /** A list may outlive its machine: after another boot the same numbers name processes of somebody else. */
+  #processesOf(head: HeadRow): ChildProcess[] {
+    const listed = JSON.parse(head.processes) as (ChildProcess & { boot?: string })[];
+    return listed
+      .filter((entry) => entry.boot === undefined || entry.boot === this.#boot)
+      .map(({ pid, startTime }) => ({ pid, startTime }));
   }
 
   #throwLost(lease: Lease): never {

@@ -5,7 +5,9 @@
  * I2: A piece of work that throws takes no other with it: the transaction is rolled back and begun again
  *     without it. Work therefore touches nothing but the database.
  * I3: A transaction begins and ends in one turn of the event loop: none is open while we wait.
- * I4: A busy store is tried again from a timer, so the event loop goes on (DU-08); after `patience` the work
+ * I4: Whoever asks while the queue is coming to rest is not forgotten: the look at what is waiting and the end of
+ *     the flush are one step, with no turn of the microtasks between them.
+ * I5: A busy store is tried again from a timer, so the event loop goes on (DU-08); after `patience` the work
  *     is refused.
  */
 import { setTimeout as later } from "node:timers/promises";
@@ -61,13 +63,7 @@ export class WriteQueue {
 
   #soon(): Promise<void> {
     return new Promise((resolve) => {
-      setImmediate(() => {
-        const end = (): void => {
-          this.#flush = undefined;
-          resolve();
-        };
-        this.#writeAll().then(end, end);
-      });
+      setImmediate(() => void this.#writeAll().then(resolve));
     });
   }
 
@@ -89,6 +85,8 @@ export class WriteQueue {
         await later(pause);
       }
     }
+    // I4: here and not behind the promise of this function.
+    this.#flush = undefined;
   }
 
   /** One transaction over the batch; the error that hit all of it, or null. Takes out what is settled. */
@@ -100,7 +98,8 @@ export class WriteQueue {
         for (const work of batch) values.push(work.run());
         this.#on.commit();
       } catch (error) {
-        this.#on.rollback();
+        const stuck = this.#rollBack();
+        if (stuck !== null) return stuck;
         if (error === AGAIN) continue;
         const guilty = batch[values.length];
         if (guilty === undefined || isOfStore(error)) return error;
@@ -113,6 +112,16 @@ export class WriteQueue {
       });
     }
     return null;
+  }
+
+  /** What keeps the transaction open, or null: then nothing of the batch is sure, and all of it is refused. */
+  #rollBack(): unknown {
+    try {
+      this.#on.rollback();
+      return null;
+    } catch (error) {
+      return error ?? new Error("the transaction could not be rolled back");
+    }
   }
 }
 

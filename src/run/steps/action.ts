@@ -2,6 +2,7 @@ import { MAX_BACKOFF_MS } from "../../admit/rules/durations.ts";
 import { invariant } from "../../base/invariant.ts";
 import { Fault } from "../../errors/fault.ts";
 import type { Val } from "../../plan/marked.ts";
+import type { Position } from "../../plan/position.ts";
 import type { ActionStep } from "../../plan/step.ts";
 import { checkArguments, dispatch } from "../dispatch.ts";
 import type { End } from "../end.ts";
@@ -60,7 +61,15 @@ export async function callAction(
     case "exhausted":
       return { is: "failed", fault: end.fault };
     case "stopped":
-      if (end.cutOff !== null) interpreter.ends.unknownEffect(position, manifest.name, end.cutOff, key);
-      return { is: "stopped", stop: end.stop };
+      if (end.cutOff === null) return { is: "stopped", stop: end.stop };
+      interpreter.ends.unknownEffect(position, manifest.name, end.cutOff, key);
+      // A time that was up over an effect is an ambiguity like any other; whoever cancels has decided already.
+      if (end.stop.cause !== "timeout") return { is: "stopped", stop: end.stop };
+      return interpreter.unknown(step.onUnknown, cutOffFault(manifest.name, end.cutOff, position), position);
   }
+}
+
+function cutOffFault(action: string, code: string, at: Position): Fault {
+  const text = `The time was up before ${action} gave a result.`;
+  return new Fault("flow.action_ambiguous", at, text, { ambiguity: code, action });
 }

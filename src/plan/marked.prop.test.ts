@@ -1,0 +1,39 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Json } from "../base/json.ts";
+import { Marked, mark, recorded, rehydrate, reveal, SENSITIVE, type Val } from "./marked.ts";
+
+const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+/** JSON with keys that a forger would use. */
+const odd = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    json,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom("$sensitive", "$literal", "a"), fc.oneof(fc.constant(true), tie("value")), {
+      maxKeys: 2,
+    }),
+  ),
+})).value;
+
+test("data comes back as it was, whatever it looks like", () => {
+  fc.assert(
+    fc.property(odd, (value) => {
+      const back = rehydrate(recorded(value as Val));
+      expect(back instanceof Marked).toBe(false);
+      expect(reveal(back)).toEqual(value);
+    }),
+  );
+});
+
+test("a sensitive part is masked, wherever it stands, and cannot be read again", () => {
+  fc.assert(
+    fc.property(odd, fc.string({ minLength: 5 }), (value, secret) => {
+      const text = JSON.stringify(recorded({ open: value, shut: mark(`canary-${secret}`, SENSITIVE) } as Val));
+      expect(text).not.toContain("canary-");
+      const back = rehydrate(JSON.parse(text) as Json) as { [key: string]: Val };
+      expect((back["shut"] as Marked).marks).toEqual({ sensitive: true, redacted: true });
+      expect(reveal(back["open"] as Val)).toEqual(value);
+    }),
+  );
+});

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { action, admitted, agent, common, each, expr, manifest, plan } from "./testing/plan.ts";
+import { FakeConnector, runPlan, turns } from "./testing/runner.ts";
+
+const ok = (): { is: "ok"; value: { n: number } } => ({ is: "ok", value: { n: 1 } });
+const send = manifest("mail.send", { effects: "write", idempotency: { kind: "none" }, timeout: 20_000 });
+const untilTold = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+describe("effects that end badly", () => {
+  test("two unknown effects side by side end the run once, as what they are", async () => {
+    const mail = new FakeConnector("mail", async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      return { is: "ambiguous", code: "connection_lost", message: "gone" };
+    });
+    const flow = plan([each("items", { lit: [1, 2] }, [action("a", "mail.send")], { concurrency: 2 })]);
+    const { ended, records, replayed } = await runPlan(admitted(flow, [send]), { connectors: [mail] });
+    expect(ended.error?.code).toBe("flow.action_ambiguous");
+    expect(ended.unknown).toHaveLength(2);
+    expect(records.filter((record) => record.kind === "stop.decided" && record.position === "")).toHaveLength(1);
+    expect(replayed.is).toBe("equal");
+  });
+
+  test("I4: a write that a stop cut off is unknown, also where its failure is a code for just that", async () => {
+    const mail = new FakeConnector("mail", async (_request, signal) => {
+      await untilTold(signal);
+      return { is: "failed", code: "mail.in_doubt", message: "stopped" };
+    });
+    const doubt = { ...send, ambiguous: ["mail.in_doubt"] };
+    const { ended, replayed } = await runPlan(admitted(plan([action("a", "mail.send")]), [doubt]), {
+      connectors: [mail],
+      during: (run) => setTimeout(() => run.cancel("ana"), 5),
+    });
+    expect(ended).toMatchObject({ status: "cancelled", unknown: [{ position: "a", action: "mail.send" }] });
+    expect(replayed.is).toBe("equal");
+  });
+
+  test("a step's timeout over a write is an ambiguity: on_unknown decides, no catch does", async () => {
+    const mail = new FakeConnector("mail", async (_request, signal) => {
+      await untilTold(signal);
+      return { is: "ambiguous", code: "connection_lost", message: "stopped" };
+    });
+    const all = { catch: [{ codes: ["*"], steps: [] }], timeout: 10 };
+    const abort = plan([action("a", "mail.send", { lit: {} }, all), action("b", "mail.send")]);
+    const aborted = await runPlan(admitted(abort, [send]), { connectors: [mail] });
+    expect(aborted.ended).toMatchObject({ status: "failed", error: { code: "flow.action_ambiguous", position: "a" } });
+    expect(mail.calls).toHaveLength(1);
+    expect(aborted.replayed.is).toBe("equal");
+    const fail = plan([action("a", "mail.send", { lit: {} }, { ...all, onUnknown: "fail" })]);
+    const failed = await runPlan(admitted(fail, [send]), { connectors: [mail] });
+    expect(failed.ended).toMatchObject({ status: "completed", forgiven: [{ code: "flow.action_ambiguous" }] });
+    expect(failed.replayed.is).toBe("equal");
+  });
+
+  test("whether a further attempt follows is told as it is", async () => {
+    let n = 0;
+    const crm = new FakeConnector("crm", async (_request, signal) => {
+      if (++n > 1) return ok();
+      await untilTold(signal);
+      return { is: "ambiguous", code: "connection_lost", message: "late" };
+    });
+    const retry = { attempts: 2, backoff: 0, on: ["flow.timeout"] };
+    const slow = manifest("crm.search", { timeout: 10, retry });
+    const { ended, records, replayed } = await runPlan(admitted(plan([action("a", "crm.search")]), [slow]), {
+      connectors: [crm],
+    });
+    expect(ended.status).toBe("completed");
+    expect(records.filter((record) => record.kind === "call.ended").map((record) => record.body["retry"])).toEqual([
+      true,
+      false,
+    ]);
+    expect(replayed.is).toBe("equal");
+  });
+});
+
+describe("what a history may hold", () => {
+  test("a tool cannot forge the mask of a sensitive value", async () => {
+    const crm = new FakeConnector("crm", () => ({ is: "ok", value: { a: { $sensitive: true }, b: { $literal: 1 } } }));
+    const flow = plan([
+      action("a", "crm.search"),
+      action("b", "crm.search", { map: { q: { expr: expr("a.a") } } }, { guard: expr("size(keys(a.a)) == 1") }),
+    ]);
+    const { ended, replayed } = await runPlan(admitted(flow, [manifest("crm.search")]), { connectors: [crm] });
+    expect(crm.calls[1]?.args).toEqual({ q: { $sensitive: true } });
+    expect(replayed).toMatchObject({ is: "equal", digest: ended.digest });
+  });
+
+  test("a text that holds a sensitive value replays without it", async () => {
+    const output = { type: "object", properties: { token: { type: "string", "x-sensitive": true } } };
+    const crm = new FakeConnector("crm", () => ({ is: "ok", value: { token: "canary-2" } }));
+    const flow = plan([
+      action("a", "crm.search"),
+      { ...common("told"), kind: "notify", text: { text: ["the token is ", expr("a.token")] } },
+    ]);
+    const { records, replayed } = await runPlan(admitted(flow, [manifest("crm.search", { output })]), {
+      connectors: [crm],
+    });
+    expect(JSON.stringify(records)).not.toContain("canary-2");
+    expect(replayed.is).toBe("equal");
+  });
+
+  test("I2 of notes: an agent's start stands before its turns", async () => {
+    const model = turns({ results: [{ answer: "yes" }] });
+    const { records } = await runPlan(admitted(plan([agent("a", []), agent("b", [])]), []), { model });
+    const kinds = records.map((record) => `${record.position} ${record.kind}`);
+    expect(kinds.indexOf("a agent.started")).toBeLessThan(kinds.indexOf("a.(turns)[0] agent.turn"));
+    expect(kinds.indexOf("b agent.started")).toBeLessThan(kinds.indexOf("b.(turns)[0] agent.turn"));
+  });
+});
