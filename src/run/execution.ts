@@ -130,6 +130,7 @@ export class Execution {
       return end;
     } catch (error) {
       if (isExpected(error)) throw error;
+      await this.#scheduler.drain(true);
       const message = error instanceof Error ? error.message : String(error);
       return { end: { is: "failed", fault: new Fault("internal.invariant", "", message) }, outputs: null };
     }
