@@ -3,7 +3,7 @@ import { checkFields, fieldsToSchema } from "../catalog/field-value.ts";
 import { problemsAsJson, sayProblems, type ValueProblem } from "../catalog/value-problem.ts";
 import { Fault } from "../errors/fault.ts";
 import type { Field } from "../plan/field.ts";
-import { recorded, type Val } from "../plan/marked.ts";
+import { marksIn, recorded, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import { markFields } from "../run/hide.ts";
 
@@ -15,6 +15,8 @@ export interface Finish {
   schema: JsonObject;
   /** Sensitive parts are marked in all that comes out. */
   judge(offer: Val): JudgedResult;
+  /** Whether a recorded result still fits; one that the history holds masked is taken to. */
+  fits(result: Val): boolean;
 }
 
 export interface JudgedResult {
@@ -36,6 +38,7 @@ export function typedResult(returns: readonly Field[]): Finish {
         ? { offer: marked, result: checked.value, problems: null }
         : { offer: marked, result: marked, problems: problemsAsJson(checked.problems) };
     },
+    fits: (result) => marksIn(result).redacted === true || checkFields(returns, result).ok,
   };
 }
 

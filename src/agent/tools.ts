@@ -2,7 +2,7 @@ import type { AdmittedAction } from "../admit/admitted-plan.ts";
 import type { PolicyConfig } from "../admit/deployment.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
-import { setOwn } from "../plan/marked.ts";
+import { peel, setOwn, type Val } from "../plan/marked.ts";
 import type { ToolSpec } from "./model.ts";
 
 /** A tool of one execution of an agent step: the admitted action, narrowed by the deployment's policy. */
@@ -59,10 +59,12 @@ function withoutFields(manifest: ActionManifest, names: readonly string[]): Json
   return input;
 }
 
-/** A proposal's arguments with what the policy fixes. */
-export function withFixed(tool: AgentTool, args: JsonObject): JsonObject {
-  const out: JsonObject = {};
-  for (const key of Object.keys(args)) setOwn(out, key, args[key] as Json);
-  for (const key of Object.keys(tool.fixed)) setOwn(out, key, tool.fixed[key] as Json);
+/** A proposal's arguments with what the policy fixes; what is no map comes back as it is. */
+export function withFixed(tool: AgentTool, args: Val): Val {
+  const { value } = peel(args);
+  if (!isObject(value)) return args;
+  const out: { [name: string]: Val } = {};
+  for (const key of Object.keys(value)) setOwn(out, key, value[key] as Val);
+  for (const key of Object.keys(tool.fixed)) setOwn(out, key, tool.fixed[key] as Val);
   return out;
 }

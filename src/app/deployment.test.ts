@@ -229,6 +229,17 @@ describe("deployment.invalid, at its place", () => {
     expect(await problems(text)).toContain(expected);
   });
 
+  test("a capability that is none is pointed at where it is denied", async () => {
+    put("ambit.yaml", "capabilities:\n  deny:\n    - wf.agent-execution\n    - wf.agent-exection\n");
+    const { deployment, diagnostics } = await loadDeployment(file, {});
+    expect(deployment).toBeNull();
+    expect(diagnostics).toMatchObject([
+      { code: "deployment.invalid", path: "capabilities.deny[1]", line: 4, column: 7 },
+    ]);
+    expect(diagnostics[0]?.help).toContain('Did you mean "wf.agent-execution"?');
+    expect((await load("capabilities: { deny: [agent-nodes, run-python] }")).diagnostics).toEqual([]);
+  });
+
   test("all at once, in the order of the text, with a hint", async () => {
     put("ambit.yaml", "limits: { step: 5 }\npolciy: {}\n");
     const { diagnostics } = await loadDeployment(file, {});

@@ -8,15 +8,16 @@ import { clip } from "../text/reader.ts";
 import { type SourceText, type TreeNode, toJson } from "../text/tree.ts";
 import { readAgents, readModels } from "./deployment/agents.ts";
 import { builtinConnectors, type ConnectorLimits, readConnectors } from "./deployment/connectors.ts";
+import { readDeniedCapabilities } from "./deployment/denied-capabilities.ts";
 import { checkLaterSections } from "./deployment/later-sections.ts";
 import { readLimits, readPolicy } from "./deployment/policy.ts";
 import { type Environment, type Keys, Section } from "./deployment/section.ts";
 import { readTextFile } from "./deployment/text-file.ts";
 
-export const DEPLOYMENT_FILE = "ambit.yaml";
-export const DEFAULT_WORKFLOWS = ["**/*.workfile.yaml", "**/*.awl"];
+const DEPLOYMENT_FILE = "ambit.yaml";
+const DEFAULT_WORKFLOWS = ["**/*.workfile.yaml", "**/*.awl"];
 
-export const DEPLOYMENT_KEYS = [
+const DEPLOYMENT_KEYS = [
   "version",
   "workflows",
   "agents",
@@ -108,8 +109,7 @@ export async function readDeployment(
   const { connectors, limits: connectorLimits, diagnostics: elsewhere } = await readConnectors(section, keys, env);
   const settings = section.jsonMap(keys, "", "settings") ?? {};
   const policy = readPolicy(section, keys);
-  const capabilities = section.map(keys, "", "capabilities", ["deny"]);
-  const deniedCapabilities = (capabilities && section.texts(capabilities, "capabilities", "deny")) ?? [];
+  const deniedCapabilities = readDeniedCapabilities(section, keys);
   const limits = readLimits(section, keys);
   const store = readStore(section, keys);
   const notify = readNotify(section, keys);

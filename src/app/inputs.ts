@@ -1,9 +1,9 @@
 import type { Json, JsonObject } from "../base/json.ts";
+import { nearestName } from "../base/nearest.ts";
 import { checkFields } from "../catalog/field-value.ts";
 import { Fault } from "../errors/fault.ts";
 import type { Val } from "../plan/marked.ts";
 import type { Plan } from "../plan/plan.ts";
-import { nearestName } from "../text/nearest.ts";
 import { Refused } from "./refused.ts";
 
 /** Checks the inputs of a start: unknown, missing and ill-typed ones are reported together (exit 2). */

@@ -43,7 +43,7 @@ const EXIT_BY_FAMILY: { [family: string]: RefusedExit } = {
 };
 
 /** The exit code of a refusal by its code. */
-export function exitOfCode(code: string): RefusedExit {
+function exitOfCode(code: string): RefusedExit {
   if (code === "run.unknown") return 2;
   return EXIT_BY_FAMILY[code.slice(0, code.indexOf("."))] ?? 3;
 }

@@ -2,7 +2,10 @@ import { parse as parseIso } from "tinyduration";
 
 export const MAX_DURATION_MS = 366 * 86_400_000;
 
-export type DurationResult = { ok: true; ms: number } | { ok: false; message: string };
+/** The longest pause before a retry (workfile.md 2), whoever asks for it; a computed one beyond it fails its step. */
+export const MAX_BACKOFF_MS = 30_000;
+
+type DurationResult = { ok: true; ms: number } | { ok: false; message: string };
 
 const UNITS = [
   ["d", 86_400_000],

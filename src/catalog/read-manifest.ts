@@ -1,3 +1,4 @@
+import { MAX_BACKOFF_MS } from "../base/duration.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { hasErrors } from "../errors/diagnostic.ts";
@@ -36,7 +37,6 @@ export const ACTION_KEYS = [
 
 const MAX_ACTIONS = 1_000;
 const MAX_ATTEMPTS = 20;
-const MAX_BACKOFF_MS = 30_000;
 export const DEFAULT_ACTION_TIMEOUT_MS = 60_000;
 const DEFAULT_BACKOFF_MS = 200;
 const DEFAULT_RETRY_ON = ["action.unavailable", "action.rate_limited"];

@@ -202,6 +202,7 @@ describe("I5: a check answers at once, and never throws", () => {
     ["allOf", a({ allOf: [{ $ref: "#/$defs/a" }] })],
     ["not", a({ not: { $ref: "#/$defs/a" } })],
     ["if", a({ if: { $ref: "#/$defs/a" } })],
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of the language
     ["then", a({ if: true, then: { $ref: "#/$defs/a" } })],
     ["else", a({ if: false, else: { $ref: "#/$defs/a" } })],
     ["$ref alone", a({ $ref: "#/$defs/a" })],

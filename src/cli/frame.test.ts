@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { diagnostic } from "../errors/diagnostic.ts";
 import { codeFrame } from "./frame.ts";
-import { oneLine, paint, safeText, wantsColor } from "./terminal.ts";
+import { jsonText, oneLine, paint, safeText, wantsColor } from "./terminal.ts";
 
 const span = { line: 2, column: 3, endLine: 2, endColumn: 14 };
 const finding = diagnostic("workfile.unknown_key", "There is no key on_exhuasted.", {
@@ -40,6 +40,16 @@ test("texts from outside cannot move the cursor or clear the screen", () => {
   expect(safeText(`${esc}[2Jgone`)).toBe("\\x1b[2Jgone");
   expect(oneLine(`a\n\n  b${esc}`)).toBe("a b\\x1b");
   expect(codeFrame({ ...finding, message: `${esc}[0m` }, `\n${esc}[31mred`, paint(false))).not.toContain(esc);
+});
+
+test("marks of the writing direction are shown, not followed", () => {
+  expect(safeText("a\u202eb\u2066\u200f")).toBe("a\\u202eb\\u2066\\u200f");
+});
+
+test("JSON for a terminal reads back as the same value", () => {
+  const value = { text: "a\u009b2J\u202e\u007f\n\u001b", "\u2067": [1] };
+  expect(JSON.parse(jsonText(value, 2))).toEqual(value);
+  expect(jsonText(value)).not.toMatch(/[\p{Cc}\p{Cf}]/u);
 });
 
 test.each([

@@ -8,7 +8,7 @@ import { type Json, type JsonObject, parseJson } from "../base/json.ts";
 import { Fault } from "../errors/fault.ts";
 import type { Field } from "../plan/field.ts";
 import { setOwn } from "../plan/marked.ts";
-import { type ColorChoice, processTerminal, type Terminal } from "./terminal.ts";
+import { type ColorChoice, processTerminal, safeText, type Terminal } from "./terminal.ts";
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -39,7 +39,8 @@ export function engineOptions(options: CommonOptions, terminal: Terminal, label:
     ...(options.store === undefined ? {} : { store: options.store }),
     identity: userName(),
     label,
-    say: (line) => terminal.say(line),
+    // Lines of servers and modules, among others.
+    say: (line) => terminal.say(safeText(line)),
   };
 }
 

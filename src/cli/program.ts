@@ -17,8 +17,9 @@ export async function runProgram(args: readonly string[]): Promise<number> {
     await program.parseAsync([...args], { from: "user" });
     return exit;
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const [{ terminalOf }, { printRefusal }] = await Promise.all([import("./options.ts"), import("./refusal.ts")]);
+    return printRefusal(terminalOf({ json: args.includes("--json") }), error);
   }
 }
 

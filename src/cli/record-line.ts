@@ -1,6 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { typed } from "../journal/bodies.ts";
 import type { RunRecord } from "../journal/event.ts";
+import { shownText } from "./shown.ts";
 import { oneLine, type Paint } from "./terminal.ts";
 
 /** One record as a line of progress; null for what is no news. */
@@ -9,24 +10,27 @@ export function recordLine(raw: RunRecord, color: Paint): string | null {
   const at = oneLine(record.position, 80);
   switch (record.kind) {
     case "run.accepted":
-      return `${color.bold(oneLine(record.body.name))} ${color.dim(record.run)}`;
+      return `${color.bold(oneLine(record.body.name))} ${color.dim(oneLine(record.run))}`;
     case "run.resumed":
       return color.dim(`  resumed${redispatched(record.body.redispatched)}`);
     case "run.suspended":
-      return color.yellow(`  suspended: ${record.body.reason}`);
+      return color.yellow(`  suspended: ${oneLine(String(record.body.reason))}`);
     case "agent.started":
       return `  ${color.cyan("▸")} ${at} ${color.dim(`agent ${oneLine(record.body.agent.name)} (${oneLine(record.body.agent.provider)} ${oneLine(record.body.agent.model)})`)}`;
     case "agent.turn": {
       const refused = (record.body.calls ?? []).filter((call) => call.verdict === "refused");
       if (refused.length === 0) return null;
       return refused
-        .map((call) => `    ${color.yellow("refused")} ${oneLine(call.tool, 60)} ${color.dim(call.code ?? "")}`)
+        .map(
+          (call) =>
+            `    ${color.yellow("refused")} ${oneLine(call.tool, 60)} ${color.dim(oneLine(call.code ?? "", 60))}`,
+        )
         .join("\n");
     }
     case "agent.ended": {
       const { reason, observed } = record.body;
       const mark = reason === "result" ? color.green("✓") : color.red("✗");
-      return `  ${mark} ${at} ${color.dim(`${reason}, ${observed.steps} tool attempts, ${observed.tokens} tokens`)}`;
+      return `  ${mark} ${at} ${color.dim(`${oneLine(String(reason))}, ${observed.steps} tool attempts, ${observed.tokens} tokens`)}`;
     }
     case "call.ended": {
       const { action, outcome, fault, ambiguity, duration_ms, retry } = record.body;
@@ -37,14 +41,16 @@ export function recordLine(raw: RunRecord, color: Paint): string | null {
       return `${indent}${mark} ${at} ${color.dim(`${oneLine(action)} ${formatDuration(duration_ms)}`)}${said}${retry ? color.dim(" (tried again)") : ""}`;
     }
     case "notice.sent":
-      return `  ${color.cyan("•")} ${at} ${oneLine(String(record.body.text))}`;
+      return `  ${color.cyan("•")} ${at} ${oneLine(shownText(record.body.text ?? null))}`;
     case "stop.decided":
-      return `  ${color.yellow("■")} ${at === "" ? "the run" : at} ${color.dim(`stopped: ${record.body.cause}`)}`;
+      return `  ${color.yellow("■")} ${at === "" ? "the run" : at} ${color.dim(`stopped: ${oneLine(String(record.body.cause))}`)}`;
     default:
       return null;
   }
 }
 
 function redispatched(positions: readonly string[] | undefined): string {
-  return positions === undefined || positions.length === 0 ? "" : `, going on with ${positions.slice(0, 3).join(", ")}`;
+  return positions === undefined || positions.length === 0
+    ? ""
+    : `, going on with ${oneLine(positions.slice(0, 3).join(", "))}`;
 }

@@ -4,20 +4,43 @@ import { InvariantError } from "../base/invariant.ts";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
 import { codeFrame } from "./frame.ts";
-import { safeText, type Terminal } from "./terminal.ts";
+import { Interrupted } from "./interrupts.ts";
+import { jsonText, oneLine, safeText, type Terminal } from "./terminal.ts";
 
-/** Prints why nothing ran, and gives the exit code. Whatever was thrown, no stack trace reaches a user. */
-export function printRefusal(terminal: Terminal, error: unknown): number {
+/** What is said beside a refusal of what had run: nothing at all, or the run that had begun; absent: nothing is said. */
+export type Ran = { nothing: true } | { run: string };
+
+/**
+ * Prints why a command came to no end, and gives the exit code. Whatever was thrown, no stack trace reaches a user.
+ * Only the commands that run something say whether anything ran.
+ */
+export function printRefusal(terminal: Terminal, error: unknown, ran?: Ran): number {
+  if (error instanceof Interrupted) return printInterrupted(terminal, error);
   const refused = asRefused(error);
   const { fault, diagnostics, exit } = refused;
+  const begun = ran !== undefined && "run" in ran ? ran.run : null;
   if (terminal.json) {
-    const document = { type: "refused", exit, error: fault.toJSON(), diagnostics };
-    terminal.out(`${JSON.stringify(document)}\n`);
+    const run = begun === null ? {} : { run: begun };
+    terminal.out(`${jsonText({ type: "refused", exit, ...run, error: fault.toJSON(), diagnostics })}\n`);
     return exit;
   }
+  const code = oneLine(fault.code);
   if (diagnostics.length > 0) printDiagnostics(terminal, diagnostics);
-  else terminal.err(`${terminal.color.red(`error[${fault.code}]`)}: ${safeText(fault.message)}\n`);
-  terminal.err(terminal.color.dim(`Nothing ran. More: ambit explain ${fault.code}\n`));
+  else terminal.err(`${terminal.color.red(`error[${code}]`)}: ${safeText(fault.message)}\n`);
+  const what =
+    begun !== null
+      ? `The run had begun and stands as far as it got: ambit runs show ${oneLine(begun)}. `
+      : ran === undefined
+        ? ""
+        : "Nothing ran. ";
+  terminal.err(terminal.color.dim(`${what}More: ambit explain ${code}\n`));
+  return exit;
+}
+
+function printInterrupted(terminal: Terminal, { message, exit }: Interrupted): number {
+  const error = new Fault("run.cancelled", "", message).toJSON();
+  if (terminal.json) terminal.out(`${jsonText({ type: "refused", exit, error, diagnostics: [] })}\n`);
+  else terminal.err(`${message}\n`);
   return exit;
 }
 

@@ -2,61 +2,48 @@ import type { EngineRun } from "../app/engine.ts";
 import { formatDuration } from "../base/duration.ts";
 import { isObject, type Json } from "../base/json.ts";
 import type { RunRecord } from "../journal/event.ts";
-import { exitOf, isPlainSuccess, type RunResult, type StopSignal } from "../journal/result.ts";
+import { exitOf, isPlainSuccess, type RunResult } from "../journal/result.ts";
+import type { Interrupts } from "./interrupts.ts";
 import { LiveBlock } from "./live-block.ts";
 import { recordLine } from "./record-line.ts";
-import { safeText, type Terminal } from "./terminal.ts";
+import { shown } from "./shown.ts";
+import { jsonText, oneLine, safeText, type Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
 
 /**
  * Follows a run to its end and prints it: events and result as NDJSON, or progress on stderr and the outputs
- * on stdout. The first Ctrl-C (or SIGTERM) cancels, a second one waits for nothing. Gives the exit code.
+ * on stdout. Gives the exit code.
  */
-export async function followRun(terminal: Terminal, run: EngineRun, goOn: string): Promise<number> {
-  let signal: StopSignal = null;
+export async function followRun(
+  terminal: Terminal,
+  run: EngineRun,
+  goOn: string,
+  interrupts: Pick<Interrupts, "first"> = { first: null },
+): Promise<number> {
   const block = new LiveBlock(
     terminal,
     !terminal.json && process.stderr.isTTY === true && process.env["TERM"] !== "dumb",
   );
   terminal.route((line) => block.line(line));
-  const onSignal = (name: "SIGINT" | "SIGTERM"): void => {
-    if (signal === null) {
-      signal = name;
-      terminal.err(
-        terminal.color.yellow(
-          `\nCancelling. ${name === "SIGINT" ? "Ctrl-C again" : "SIGTERM again"} ends it at once.\n`,
-        ),
-      );
-      run.cancel();
-    } else {
-      run.abandon();
-    }
-  };
-  const onInt = (): void => onSignal("SIGINT");
-  const onTerm = (): void => onSignal("SIGTERM");
-  process.on("SIGINT", onInt);
-  process.on("SIGTERM", onTerm);
   try {
     for await (const record of run.events()) printRecord(terminal, record, block);
     block.end();
     const result = await run.result();
     printResult(terminal, result, goOn);
-    return exitOf(result, signal);
+    return exitOf(result, interrupts.first);
   } finally {
     block.end();
     terminal.route(null);
-    process.off("SIGINT", onInt);
-    process.off("SIGTERM", onTerm);
   }
 }
 
 export function printVersionLine(terminal: Terminal): void {
-  if (terminal.json) terminal.out(`${JSON.stringify({ type: "version", ambit: VERSION, record: 1 })}\n`);
+  if (terminal.json) terminal.out(`${jsonText({ type: "version", ambit: VERSION, record: 1 })}\n`);
 }
 
 function printRecord(terminal: Terminal, record: RunRecord, block: LiveBlock): void {
   if (terminal.json) {
-    terminal.out(`${JSON.stringify({ type: "event", ...record })}\n`);
+    terminal.out(`${jsonText({ type: "event", ...record })}\n`);
     return;
   }
   const line = recordLine(record, terminal.color);
@@ -66,26 +53,20 @@ function printRecord(terminal: Terminal, record: RunRecord, block: LiveBlock): v
 
 export function printResult(terminal: Terminal, result: RunResult, goOn: string): void {
   if (terminal.json) {
-    terminal.out(`${JSON.stringify(result)}\n`);
+    terminal.out(`${jsonText(result)}\n`);
     return;
   }
-  if (hasOutputs(result.outputs)) terminal.out(`${JSON.stringify(shown(result.outputs), null, 2)}\n`);
+  if (hasOutputs(result.outputs)) terminal.out(`${jsonText(shown(result.outputs), 2)}\n`);
   terminal.err(`${verdict(result, terminal)}\n`);
   // Parked for a person: the command that goes on, and not only one that shows it (DU-13).
-  if (result.status === "suspended") terminal.err(terminal.color.dim(`Go on with it: ambit resume ${result.run}\n`));
-  if (result.status === "suspended" || result.unknown.length > 0) terminal.err(terminal.color.dim(`${goOn}\n`));
+  if (result.status === "suspended")
+    terminal.err(terminal.color.dim(`Go on with it: ambit resume ${oneLine(result.run)}\n`));
+  if (result.status === "suspended" || result.unknown.length > 0)
+    terminal.err(terminal.color.dim(`${safeText(goOn)}\n`));
 }
 
 function hasOutputs(outputs: Json): boolean {
   return isObject(outputs) && Object.keys(outputs).length > 0;
-}
-
-/** Records hold `{"$sensitive": true}`; people are shown a word. */
-export function shown(value: Json): Json {
-  if (Array.isArray(value)) return value.map(shown);
-  if (!isObject(value)) return value;
-  if (value["$sensitive"] === true && Object.keys(value).length === 1) return "[sensitive]";
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item as Json)]));
 }
 
 const WORDS: { [status: string]: string } = {
@@ -108,8 +89,8 @@ function verdict(result: RunResult, terminal: Terminal): string {
     `${good ? (plain ? color.green("✓") : color.yellow("!")) : color.red("✗")} ${color.bold(word)} in ${formatDuration(result.duration_ms)}`,
   ];
   if (result.error !== null) {
-    const at = result.error.position === "" ? "" : ` at ${result.error.position}`;
-    parts.push(`${color.red(result.error.code)}${at}: ${safeText(result.error.message)}`);
+    const at = result.error.position === "" ? "" : ` at ${oneLine(result.error.position)}`;
+    parts.push(`${color.red(oneLine(result.error.code))}${at}: ${safeText(result.error.message)}`);
   }
   const { counts } = result;
   parts.push(`${counts.tool_attempts} tool attempts, ${counts.tokens} tokens`);
@@ -122,7 +103,7 @@ function verdict(result: RunResult, terminal: Terminal): string {
   ];
   for (const [name, entries] of lists) {
     if (entries.length === 0) continue;
-    const places = entries.slice(0, 5).map((entry) => entry.at ?? entry.position ?? "");
+    const places = entries.slice(0, 5).map((entry) => oneLine(entry.at ?? entry.position ?? "", 80));
     parts.push(
       color.yellow(`${name}: ${places.join(", ")}${entries.length > 5 ? `, and ${entries.length - 5} more` : ""}`),
     );

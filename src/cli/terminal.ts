@@ -62,13 +62,27 @@ export function processTerminal(choice: ColorChoice, json: boolean): Terminal {
   };
 }
 
-// Control characters of texts from outside would otherwise move the cursor, clear the screen or fake output.
+// Control characters of texts from outside would otherwise move the cursor, clear the screen or fake output; marks of
+// the writing direction would show a text in another order than it is read.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced here
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /** Text from outside as it may be shown: no control characters, line breaks kept. */
 export function safeText(text: string): string {
-  return text.replace(CONTROL, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return text.replace(CONTROL, (char) => {
+    const code = char.charCodeAt(0);
+    return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+  });
+}
+
+/** JSON with the same characters escaped: it reads back as the same value. */
+export function jsonText(value: unknown, indent?: number): string {
+  return escapedJson(JSON.stringify(value, null, indent));
+}
+
+/** The same for a text that is JSON already. */
+export function escapedJson(json: string): string {
+  return json.replace(CONTROL, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** The same on one line, cut to `max` characters. */

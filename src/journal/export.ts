@@ -3,9 +3,12 @@
  *
  * I1: A file is whole or refused: numbers, identities, run, definition and `out` hashes are checked.
  * I2: Only an unfinished last line is dropped, and said.
+ * I3: A body has the shape of its kind, and an id is one that a run may have: nobody behind this looks again.
+ * I4: What a refusal quotes of the file can be shown as it is.
  */
 import { findNotJson, isObject, type JsonObject, parseJson } from "../base/json.ts";
 import { Refusal } from "../errors/fault.ts";
+import { bodyProblem, isPlainName } from "./body-shape.ts";
 import { definitionHash } from "./digest.ts";
 import {
   DELIVERY_KINDS,
@@ -19,6 +22,7 @@ import {
 } from "./event.ts";
 import { HashCheck } from "./hashes.ts";
 import { mapIn } from "./members.ts";
+import { runIdProblem } from "./run-id.ts";
 
 /** One line of an export, the line break included. */
 export function exportLine(record: RunRecord): string {
@@ -60,7 +64,7 @@ class ExportReader {
     const parsed = parseJson(text);
     if (!parsed.ok) throw damaged(line, "it is no JSON");
     const bad = findNotJson(parsed.value, DEEPEST);
-    if (bad) throw damaged(line, `\`${bad.path}\` holds ${bad.reason}`);
+    if (bad) throw damaged(line, `\`${quoted(bad.path)}\` holds ${bad.reason}`);
     const record = asRecord(parsed.value, line);
     const first = this.records[0] ?? record;
     const due = this.records.length + 1;
@@ -68,6 +72,11 @@ class ExportReader {
     if (record.run !== first.run) throw damaged(line, "it belongs to another run");
     if (record.def !== first.def) throw damaged(line, "it names another definition");
     if (due === 1) checkFirst(record, line);
+    const shape = bodyProblem(record.kind, record.body);
+    if (shape) {
+      const where = shape.path === "" ? "the body" : `\`${quoted(shape.path)}\``;
+      throw damaged(line, `record ${record.seq} (${record.kind}): ${where} must be ${shape.expected}`);
+    }
     const key = recordKey(record);
     if (this.#seen.has(key)) throw damaged(line, `${key} stands in the file twice`);
     const fault = this.#hashes.check(record);
@@ -98,16 +107,19 @@ function asRecord(value: unknown, line: number): RunRecord {
   if (value["v"] !== RECORD_VERSION) {
     throw damaged(
       line,
-      `it has format ${JSON.stringify(value["v"] ?? null)}, and this version reads ${RECORD_VERSION}`,
+      `it has format ${quoted(JSON.stringify(value["v"] ?? null))}, and this version reads ${RECORD_VERSION}`,
     );
   }
   const { run, seq, at, def, kind, position, attempt, in: inHash, out: outHash, trail, body } = value;
-  if (typeof run !== "string" || run === "") throw damaged(line, "`run` is missing");
+  if (typeof run !== "string") throw damaged(line, "`run` is missing");
+  const idProblem = runIdProblem(run);
+  if (idProblem !== null) throw damaged(line, `its run id ${idProblem}`);
   if (!isCount(seq)) throw damaged(line, "`seq` is no number from 1");
-  if (typeof at !== "string" || !TIME.test(at)) throw damaged(line, "`at` is no time");
+  if (typeof at !== "string" || !TIME.test(at) || Number.isNaN(Date.parse(at))) throw damaged(line, "`at` is no time");
   if (typeof def !== "string" || !HASH.test(def)) throw damaged(line, "`def` is no hash");
-  if (typeof kind !== "string" || !KINDS.has(kind)) throw damaged(line, `the kind ${JSON.stringify(kind)} is unknown`);
-  if (typeof position !== "string") throw damaged(line, "`position` is missing");
+  if (typeof kind !== "string" || !KINDS.has(kind))
+    throw damaged(line, `the kind ${quoted(JSON.stringify(kind))} is unknown`);
+  if (typeof position !== "string" || !isPlainName(position)) throw damaged(line, "`position` is no position");
   if (!isCount(attempt)) throw damaged(line, "`attempt` is no number from 1");
   if (!isHashOrNull(inHash)) throw damaged(line, "`in` is no hash");
   if (!isHashOrNull(outHash)) throw damaged(line, "`out` is no hash");
@@ -141,10 +153,17 @@ function isTrailEntry(value: unknown): value is TrailEntry {
   return (
     isObject(value) &&
     typeof value["position"] === "string" &&
+    isPlainName(value["position"]) &&
     typeof value["what"] === "string" &&
     WHATS.has(value["what"]) &&
     Object.hasOwn(value, "detail")
   );
+}
+
+/** I4: part of the file in a message. */
+function quoted(text: string): string {
+  const short = text.length > 200 ? `${text.slice(0, 200)}...` : text;
+  return short.toWellFormed().replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\ufffd");
 }
 
 function damaged(line: number, what: string): Refusal {

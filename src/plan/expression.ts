@@ -25,10 +25,6 @@ export type Value =
 /** Milliseconds, or an expression that gives a duration when the step starts. */
 export type Duration = number | Expr;
 
-export function isExpr(value: Duration | string | Expr): value is Expr {
-  return typeof value === "object";
-}
-
 /** Every expression in a value, in order. */
 export function expressionsIn(value: Value): Expr[] {
   if ("expr" in value) return [value.expr];

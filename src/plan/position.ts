@@ -7,8 +7,6 @@
  */
 export type Position = string;
 
-export const RUN_POSITION: Position = "";
-
 export const AUX_PARTS = [
   "on_exhausted",
   "catch",

@@ -2,13 +2,27 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuilt, type Finished, main, root } from "../built/built.ts";
-import { clerk, LEDGER_MANIFEST, LEDGER_WORKFILE, type LedgerSpace, stubSpace } from "../faults/ledger.ts";
-import { Workspace } from "../faults/workspace.ts";
+import { clerk, LEDGER_MANIFEST, LEDGER_WORKFILE, type LedgerSpace, serverSpace, stubSpace } from "../faults/ledger.ts";
+import { lives, until, Workspace } from "../faults/workspace.ts";
 
 const TOOLS = "actions:\n  ledger.look: [ { return: { done: look, of: a-7 } } ]\n";
 const BROKEN = LEDGER_WORKFILE.replace("wf.agent:", "wf.agnet:");
 const RUN = ["run", "ledger.workfile.yaml", "-i", "item=a-7"];
 const STACK = /^\s+at .*[:(]\d+|node:internal|file:\/\/\//m;
+
+/** A server that never answers, and ends for nobody who only asks. */
+const DEAF_SERVER = `import { writeFileSync } from "node:fs";
+process.on("SIGTERM", () => {});
+writeFileSync("deaf.pid", String(process.pid));
+setInterval(() => {}, 1_000);
+`;
+const NOTICE = `workfile: "1"
+name: notice
+inputs: { secret: { type: string, required: true, sensitive: true } }
+steps:
+  - tell: { wf.notify: "the secret is {{ inputs.secret }}" }
+outputs: { done: true }
+`;
 
 let space: LedgerSpace;
 
@@ -24,10 +38,17 @@ beforeAll(async () => {
     "failing/ledger.workfile.yaml": LEDGER_WORKFILE,
     "failing/tools.yaml": "actions:\n  ledger.look: [ { fail: { code: unavailable, message: not now } } ]\n",
     "junk.jsonl": '{"v":1}\n',
+    "notice.workfile.yaml": NOTICE,
   });
   await space.ambit([...RUN, "--run-id", "done"]);
   const exported = await space.ambit(["runs", "export", "done"]);
-  space.write({ "done.jsonl": exported.stdout });
+  space.write({
+    "done.jsonl": exported.stdout,
+    "shapeless.jsonl": exported.stdout.replace('"outcome":"ok"', '"outcome":null'),
+    "last.jsonl": exported.stdout.replaceAll('"run":"done"', '"run":"@last"'),
+    "escapes.jsonl": exported.stdout.replaceAll('"run":"done"', '"run":"\\u001b[2J\\u202e"'),
+    "other.jsonl": exported.stdout.replace('"tool_attempts":1', '"tool_attempts":2'),
+  });
 }, 150_000);
 
 afterAll(() => space.remove());
@@ -73,6 +94,8 @@ const BAD: [string[], number][] = [
   [[...RUN, "--deadline", "soon"], 2],
   [[...RUN, "--run-id", "a/b"], 2],
   [[...RUN, "--run-id", "done"], 9],
+  [[...RUN, "--agent", "nobody"], 2],
+  [["plan", "ledger.workfile.yaml", "--agent", "nobody"], 2],
   [["run", "broken/ledger.workfile.yaml", "-i", "item=a"], 4],
   [["run", "failing/ledger.workfile.yaml", "-i", "item=a"], 1],
   [[...RUN, "--config", "nowhere.yaml"], 4],
@@ -83,8 +106,13 @@ const BAD: [string[], number][] = [
   [["runs", "import", "done.jsonl"], 9],
   [["runs", "import", "junk.jsonl"], 7],
   [["runs", "import", "nowhere.jsonl"], 2],
+  [["runs", "import", "shapeless.jsonl"], 7],
+  [["runs", "import", "last.jsonl"], 7],
+  [["runs", "import", "escapes.jsonl"], 7],
   [["replay", "nothing-like-it"], 2],
   [["replay", "junk.jsonl"], 7],
+  [["replay", "shapeless.jsonl"], 7],
+  [["replay", "escapes.jsonl"], 7],
   [["resume", "nothing-like-it"], 2],
   [["cancel", "nothing-like-it"], 2],
   [["explain", "no.such_code"], 2],
@@ -188,6 +216,91 @@ describe("stdout is data, stderr is talk", { timeout: 60_000 }, () => {
     const code = await new Promise((settle) => child.on("close", settle));
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect((await space.show("deaf")).status).toBe("completed");
+  });
+});
+
+describe("what is said of a run", { timeout: 60_000 }, () => {
+  const spaces: LedgerSpace[] = [];
+
+  afterEach(() => {
+    for (const one of spaces.splice(0)) one.remove();
+  });
+
+  function own(made: LedgerSpace): LedgerSpace {
+    spaces.push(made);
+    return made;
+  }
+
+  test("a sensitive notice is a word in the progress", async () => {
+    const done = await space.ambit(["run", "notice.workfile.yaml", "-i", "secret=s3cr3t"]);
+    expect(done.code, done.stderr).toBe(0);
+    expect(done.stderr).toContain("• tell [sensitive]");
+    expect(done.stderr).not.toContain("object Object");
+    expect(done.stderr).not.toContain("s3cr3t");
+  });
+
+  test("only a start that is refused says that nothing ran", async () => {
+    expect((await space.ambit(["run", "broken.workfile.yaml"])).stderr).toContain("Nothing ran.");
+    expect((await space.ambit(["runs", "show", "nothing-like-it"])).stderr).not.toContain("Nothing ran");
+  });
+
+  test("a damaged export names its line and its record, and shows no escapes", async () => {
+    const shapeless = await space.ambit(["replay", "shapeless.jsonl"]);
+    expect(shapeless.stderr).toMatch(/Line \d+ of the file is damaged: record \d+ \(call\.ended\): `outcome`/);
+    expect((await space.ambit(["replay", "escapes.jsonl"])).stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+
+  test("a replay that diverges carries its code", async () => {
+    const done = await space.ambit(["replay", "other.jsonl", "--json"]);
+    expect(done.code).toBe(7);
+    expect(expectJsonLines(done.stdout)).toMatchObject([
+      { type: "replay", result: "diverged", code: "history.mismatch" },
+    ]);
+  });
+
+  test("of a run whose process is gone it is said, in the list too", async () => {
+    const one = own(serverSpace(["look"]));
+    one.hold("look");
+    const started = one.start([...RUN, "--run-id", "left"]);
+    await until("a call", () => (one.lines("asked").length > 0 ? true : null));
+    const listed = await one.ambit(["runs", "list"]);
+    expect(listed.stdout).toContain(`pid ${started.pid}`);
+    expect(listed.stdout).not.toContain("is gone");
+    started.kill("SIGKILL");
+    await started.done;
+    expect((await one.ambit(["runs", "list"])).stdout).toContain(`pid ${started.pid} is gone`);
+    expect((await one.ambit(["runs", "show", "left"])).stdout).toContain("is gone");
+    const json = JSON.parse((await one.ambit(["runs", "list", "--json"])).stdout) as { runs: object[] };
+    expect(json.runs).toMatchObject([{ run: "left", owner: { pid: started.pid, alive: false } }]);
+    one.letGo();
+    const resumed = await one.ambit(["resume", "left"]);
+    expect(resumed.code, resumed.stderr).toBe(0);
+  });
+
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("%s while a server is connected ends the server and the command", async (signal, code) => {
+    const one = own(serverSpace(["look"], { command: "node", args: ["deaf.mjs"] }));
+    one.write({ "deaf.mjs": DEAF_SERVER });
+    const started = one.start([...RUN, "--json"]);
+    const server = await until("a server", () => {
+      try {
+        return Number(one.read("deaf.pid")) || null;
+      } catch {
+        return null;
+      }
+    });
+    started.kill(signal);
+    const done = await started.done;
+    expect({ code: done.code, signal: done.signal }, done.stderr).toEqual({ code, signal: null });
+    expect(lives(server)).toBe(false);
+    expect(expectJsonLines(done.stdout).at(-1)).toMatchObject({
+      type: "refused",
+      exit: code,
+      error: { code: "run.cancelled" },
+    });
+    expect((await one.ambit(["runs", "list", "--json"])).stdout).toBe('{"runs":[]}\n');
   });
 });
 

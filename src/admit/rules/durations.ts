@@ -1,9 +1,8 @@
-import { formatDuration } from "../../base/duration.ts";
+import { formatDuration, MAX_BACKOFF_MS } from "../../base/duration.ts";
 import { allSteps } from "../../plan/plan.ts";
 import { type Admission, find, stepName } from "../admission.ts";
 
-/** The longest pause before a retry (workfile.md 2); a computed one beyond it fails its step. */
-export const MAX_BACKOFF_MS = 30_000;
+export { MAX_BACKOFF_MS };
 
 /** Literal durations beyond their bounds are refused; none is cut to fit. */
 export function checkDurations(admission: Admission): void {

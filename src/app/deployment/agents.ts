@@ -8,8 +8,8 @@ import type { TreeNode } from "../../text/tree.ts";
 import { type Keys, keySpan, type Section } from "./section.ts";
 
 export const PROVIDERS = ["anthropic", "openai", "openai-compatible", "google", "scripted"] as const;
-export const EFFORTS = ["low", "medium", "high", "xhigh", "max", "no"] as const;
-export const AGENT_KEYS = [
+const EFFORTS = ["low", "medium", "high", "xhigh", "max", "no"] as const;
+const AGENT_KEYS = [
   "id",
   "default",
   "provider",
@@ -25,7 +25,7 @@ export const AGENT_KEYS = [
   "retries",
   "script",
 ] as const;
-export const MODEL_LEVELS = ["low", "medium", "high", "default"] as const;
+const MODEL_LEVELS = ["low", "medium", "high", "default"] as const;
 
 const USUAL_KEYS: { readonly [provider: string]: SecretRef | undefined } = {
   anthropic: { env: "ANTHROPIC_API_KEY" },

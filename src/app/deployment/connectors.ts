@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ConnectionConfig, ConnectorConfig, ConnectorKind } from "../../admit/deployment.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { BUILTIN_CONNECTORS, BUILTIN_MANIFESTS } from "../../catalog/builtin-manifests.ts";
+import { BUILTIN_MANIFESTS } from "../../catalog/builtin-manifests.ts";
 import type { Manifest } from "../../catalog/manifest.ts";
 import { connectorNameProblem, isPlainName } from "../../catalog/names.ts";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
@@ -313,6 +313,3 @@ function hasKey(node: TreeNode, keys: readonly string[]): boolean {
 function emptyManifest(connector: string): Manifest {
   return { connector, version: "0", actions: {} };
 }
-
-/** For hints: all names the deployment knows without configuration. */
-export const BUILTIN_NAMES: readonly string[] = BUILTIN_CONNECTORS;

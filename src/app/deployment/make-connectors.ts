@@ -102,7 +102,7 @@ function makeBuiltin(name: string, settings: JsonObject, context: ConnectorConte
 }
 
 /** Reads a stub file; refuses with its first finding. */
-export function loadStub(file: string): StubScript {
+function loadStub(file: string): StubScript {
   const read = readTextFile(file);
   if ("problem" in read) throw new Refusal("deployment.invalid", `The stub file ${read.problem}.`, { file });
   const made = read.root ? readStubNode(read.source, read.root, dirname(file)) : null;

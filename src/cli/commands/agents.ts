@@ -1,7 +1,7 @@
 import { createEngine } from "../../app/engine.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
-import { oneLine } from "../terminal.ts";
+import { jsonText, oneLine } from "../terminal.ts";
 
 /** The agent configurations of the deployment; no secret, no model is contacted. */
 export async function agentsListCommand(options: CommonOptions): Promise<number> {
@@ -20,7 +20,7 @@ export async function agentsListCommand(options: CommonOptions): Promise<number>
         token_method: agent.tokenMethod,
         tools: agent.tools,
       }));
-    if (terminal.json) terminal.out(`${JSON.stringify({ config: deployment.file, agents: rows })}\n`);
+    if (terminal.json) terminal.out(`${jsonText({ config: deployment.file, agents: rows })}\n`);
     else if (rows.length === 0)
       terminal.err(`No agents: add them under agents in ${deployment.file ?? "ambit.yaml"}.\n`);
     else

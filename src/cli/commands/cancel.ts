@@ -1,6 +1,7 @@
 import { createEngine } from "../../app/engine.ts";
 import { type CommonOptions, engineOptions, terminalOf, userName } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
+import { jsonText, oneLine } from "../terminal.ts";
 
 const SAID = { asked: "is asked to cancel.", cancelled: "is cancelled.", over: "is over already." };
 
@@ -10,8 +11,8 @@ export async function cancelCommand(run: string, options: CommonOptions & { forc
   const engine = await createEngine(engineOptions(options, terminal, "ambit cancel"));
   try {
     const outcome = await engine.cancel(run, userName(), options.force === true);
-    if (terminal.json) terminal.out(`${JSON.stringify({ type: "cancel", run, outcome })}\n`);
-    else terminal.out(`${run} ${SAID[outcome]}\n`);
+    if (terminal.json) terminal.out(`${jsonText({ type: "cancel", run, outcome })}\n`);
+    else terminal.out(`${oneLine(run)} ${SAID[outcome]}\n`);
     return 0;
   } catch (error) {
     return printRefusal(terminal, error);

@@ -4,6 +4,7 @@ import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { findWorkflows } from "../find-workflows.ts";
 import { type CommonOptions, terminalOf, usage } from "../options.ts";
 import { printDiagnostics, printRefusal, summary } from "../refusal.ts";
+import { jsonText } from "../terminal.ts";
 
 export interface CheckOptions extends CommonOptions {
   format?: string;
@@ -25,7 +26,7 @@ export async function checkCommand(files: string[], options: CheckOptions): Prom
       (entry) => entry.severity === "error" || (options.strict && entry.severity === "warning"),
     );
     if (format === "json") {
-      terminal.out(`${JSON.stringify({ ok: refusing.length === 0, files: names, diagnostics })}\n`);
+      terminal.out(`${jsonText({ ok: refusing.length === 0, files: names, diagnostics })}\n`);
     } else if (diagnostics.length > 0) {
       printDiagnostics(terminal, diagnostics);
     } else {

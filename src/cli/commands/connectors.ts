@@ -2,7 +2,7 @@ import { checkConnectors, importManifest } from "../../app/connector-tools.ts";
 import { createEngine } from "../../app/engine.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
-import { oneLine } from "../terminal.ts";
+import { jsonText, oneLine, safeText } from "../terminal.ts";
 
 /** What may be called, by connector; contacts nothing. */
 export async function connectorsListCommand(options: CommonOptions): Promise<number> {
@@ -23,11 +23,11 @@ export async function connectorsListCommand(options: CommonOptions): Promise<num
       })),
     }));
     if (terminal.json) {
-      terminal.out(`${JSON.stringify({ config: deployment.file, connectors })}\n`);
+      terminal.out(`${jsonText({ config: deployment.file, connectors })}\n`);
       return 0;
     }
     for (const connector of connectors) {
-      terminal.out(`${terminal.color.bold(connector.name)}  ${connector.kind} ${connector.version}\n`);
+      terminal.out(`${terminal.color.bold(connector.name)}  ${connector.kind} ${oneLine(connector.version)}\n`);
       for (const action of connector.actions) {
         terminal.out(
           `  ${action.name.padEnd(28)} ${action.effects}, ${action.idempotency}  ${terminal.color.dim(oneLine(action.description, 80))}\n`,
@@ -69,9 +69,8 @@ export async function connectorsCheckCommand(options: CommonOptions): Promise<nu
   const engine = await createEngine(engineOptions(options, terminal, "ambit connectors check"));
   try {
     const deployment = await engine.deployment(engine.cwd);
-    const findings = await checkConnectors(deployment, process.env, (line) => terminal.err(`${line}\n`));
-    if (terminal.json)
-      terminal.out(`${JSON.stringify({ ok: findings.every((entry) => entry.ok), connectors: findings })}\n`);
+    const findings = await checkConnectors(deployment, process.env, (line) => terminal.err(`${safeText(line)}\n`));
+    if (terminal.json) terminal.out(`${jsonText({ ok: findings.every((entry) => entry.ok), connectors: findings })}\n`);
     else {
       for (const finding of findings) {
         terminal.out(

@@ -3,7 +3,7 @@ import { OFFERED_CAPABILITIES } from "../../app/capabilities.ts";
 import { createEngine } from "../../app/engine.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { asRefused } from "../refusal.ts";
-import { oneLine } from "../terminal.ts";
+import { jsonText, oneLine } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 
 interface Finding {
@@ -45,7 +45,7 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
     const ok = findings.every((finding) => finding.ok);
     const capabilities = OFFERED_CAPABILITIES.map((name) => ({ name, alias: CAPABILITY_ALIASES[name] ?? null }));
     if (terminal.json) {
-      terminal.out(`${JSON.stringify({ ok, ambit: VERSION, findings, capabilities })}\n`);
+      terminal.out(`${jsonText({ ok, ambit: VERSION, findings, capabilities })}\n`);
     } else if (options.capabilities) {
       for (const capability of capabilities)
         terminal.out(`${capability.name}${capability.alias === null ? "" : ` (alias ${capability.alias})`}\n`);

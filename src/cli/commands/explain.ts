@@ -2,6 +2,7 @@ import { CODES, isRegistered } from "../../errors/codes.ts";
 import { nearestName } from "../../text/nearest.ts";
 import { type CommonOptions, terminalOf, usage } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
+import { jsonText } from "../terminal.ts";
 
 /** The page of a code, or a table; offline. */
 export async function explainCommand(topic: string | undefined, options: CommonOptions): Promise<number> {
@@ -9,7 +10,7 @@ export async function explainCommand(topic: string | undefined, options: CommonO
   const { color } = terminal;
   try {
     if (topic === undefined) {
-      if (terminal.json) terminal.out(`${JSON.stringify(CODES)}\n`);
+      if (terminal.json) terminal.out(`${jsonText(CODES)}\n`);
       else for (const [code, page] of Object.entries(CODES)) terminal.out(`${code.padEnd(32)} ${page.summary}\n`);
       return 0;
     }
@@ -26,7 +27,7 @@ export async function explainCommand(topic: string | undefined, options: CommonO
     }
     const page = CODES[topic];
     if (terminal.json) {
-      terminal.out(`${JSON.stringify({ code: topic, ...page })}\n`);
+      terminal.out(`${jsonText({ code: topic, ...page })}\n`);
       return 0;
     }
     const part = (title: string, text: string): string =>

@@ -5,7 +5,7 @@ import { formatDuration } from "../../base/duration.ts";
 import { hasErrors } from "../../errors/diagnostic.ts";
 import { type CommonOptions, engineOptions, readAgentChoices, terminalOf } from "../options.ts";
 import { printDiagnostics, printRefusal } from "../refusal.ts";
-import { safeText, type Terminal } from "../terminal.ts";
+import { jsonText, safeText, type Terminal } from "../terminal.ts";
 
 export interface PlanOptions extends CommonOptions {
   scripted?: string;
@@ -15,17 +15,17 @@ export interface PlanOptions extends CommonOptions {
 /** Admission and the bounds report; contacts nothing. Exit 3 (or 4) if refused. */
 export async function planCommand(file: string, options: PlanOptions): Promise<number> {
   const terminal = terminalOf(options);
-  const engine = await createEngine({
-    ...engineOptions(options, terminal, "ambit plan"),
-    ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
-    agents: readAgentChoices(options.agent ?? []),
-  });
   try {
+    const engine = await createEngine({
+      ...engineOptions(options, terminal, "ambit plan"),
+      ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
+      agents: readAgentChoices(options.agent ?? []),
+    });
     const { workflow, admission } = await engine.plan(file);
     const diagnostics = [...workflow.diagnostics, ...admission.diagnostics];
     const ok = admission.admitted !== null && !hasErrors(diagnostics);
     if (terminal.json) {
-      terminal.out(`${JSON.stringify({ ok, ...reportJson(admission.report), diagnostics })}\n`);
+      terminal.out(`${jsonText({ ok, ...reportJson(admission.report), diagnostics })}\n`);
     } else {
       if (ok) terminal.out(reportText(admission.report, workflow.plan?.name ?? file, terminal));
       if (diagnostics.length > 0) printDiagnostics(terminal, diagnostics);

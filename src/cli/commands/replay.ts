@@ -3,7 +3,8 @@ import { createEngine, readRunFile } from "../../app/engine.ts";
 import type { ReplayReport } from "../../run/replay.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
-import { safeText } from "../terminal.ts";
+import { shown } from "../shown.ts";
+import { jsonText, safeText } from "../terminal.ts";
 
 /** Exit 0 if equal (or equal as far as the records go), 7 for a divergence. */
 export async function replayCommand(run: string, options: CommonOptions & { with?: string }): Promise<number> {
@@ -15,7 +16,7 @@ export async function replayCommand(run: string, options: CommonOptions & { with
       isFile ? readRunFile(readFileSync(run, "utf8")) : run,
       options.with === undefined ? {} : { with: options.with },
     );
-    if (terminal.json) terminal.out(`${JSON.stringify({ type: "replay", ...asJson(report) })}\n`);
+    if (terminal.json) terminal.out(`${jsonText({ type: "replay", ...asJson(report) })}\n`);
     else if (report.is === "diverged") terminal.err(`${said(report)}\n`);
     else terminal.out(`${said(report)}\n`);
     return report.is === "diverged" ? 7 : 0;
@@ -28,7 +29,7 @@ export async function replayCommand(run: string, options: CommonOptions & { with
 
 function asJson(report: ReplayReport): { [key: string]: unknown } {
   const { is, ...rest } = report;
-  return { result: is, ...rest };
+  return { result: is, ...(is === "diverged" ? { code: "history.mismatch" } : {}), ...rest };
 }
 
 function said(report: ReplayReport): string {
@@ -36,7 +37,7 @@ function said(report: ReplayReport): string {
     case "equal":
       return `equal ${report.digest} (${report.status}, ${report.events} records, nothing contacted)`;
     case "reevaluated":
-      return `evaluated with the changed file from ${report.events} records, nothing contacted: ${report.status}${report.error === null ? "" : ` ${JSON.stringify(report.error)}`}\n${JSON.stringify(report.outputs, null, 2)}`;
+      return `evaluated with the changed file from ${report.events} records, nothing contacted: ${report.status}${report.error === null ? "" : ` ${jsonText(shown(report.error))}`}\n${jsonText(shown(report.outputs), 2)}`;
     case "unfinished":
       return `equal as far as it goes: ${report.events} records of a run that has not ended`;
     case "diverged":

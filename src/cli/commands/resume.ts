@@ -1,4 +1,5 @@
-import { createEngine } from "../../app/engine.ts";
+import { createEngine, type EngineRun } from "../../app/engine.ts";
+import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, engineOptions, readInputs, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
 import { followRun, printVersionLine } from "../run-output.ts";
@@ -11,16 +12,21 @@ export interface ResumeOptions extends CommonOptions {
 export async function resumeCommand(run: string, options: ResumeOptions): Promise<number> {
   const terminal = terminalOf(options);
   printVersionLine(terminal);
+  const interrupts = new Interrupts(terminal);
+  let begun: EngineRun | null = null;
   const engine = await createEngine({
     ...engineOptions(options, terminal, `ambit resume ${run}`),
     ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
   });
   try {
-    const resumed = await engine.resume(run, { inputs: readInputs([], options.i ?? [], []) });
-    return await followRun(terminal, resumed, `Look at it with: ambit runs show ${resumed.id}`);
+    const inputs = readInputs([], options.i ?? [], []);
+    const resumed = await interrupts.start((signal) => engine.resume(run, { inputs, signal }));
+    begun = resumed;
+    return await followRun(terminal, resumed, `Look at it with: ambit runs show ${resumed.id}`, interrupts);
   } catch (error) {
-    return printRefusal(terminal, error);
+    return printRefusal(terminal, error, begun === null ? { nothing: true } : { run: begun.id });
   } finally {
     await engine.close();
+    interrupts.end();
   }
 }

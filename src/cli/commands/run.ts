@@ -1,6 +1,7 @@
-import { createEngine } from "../../app/engine.ts";
+import { createEngine, type Engine, type EngineRun } from "../../app/engine.ts";
 import { Refused } from "../../app/refused.ts";
 import { readWorkflow } from "../../app/workflow-file.ts";
+import { Interrupts } from "../interrupts.ts";
 import {
   type CommonOptions,
   engineOptions,
@@ -27,28 +28,35 @@ export interface RunOptions extends CommonOptions {
 export async function runCommand(file: string, pairs: string[], options: RunOptions): Promise<number> {
   const terminal = terminalOf(options);
   printVersionLine(terminal);
-  const engine = await createEngine({
-    ...engineOptions(options, terminal, `ambit run ${file}`),
-    ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
-    agents: readAgentChoices(options.agent ?? []),
-  });
+  const interrupts = new Interrupts(terminal);
+  let begun: EngineRun | null = null;
+  let engine: Engine | null = null;
   try {
+    engine = await createEngine({
+      ...engineOptions(options, terminal, `ambit run ${file}`),
+      ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
+      agents: readAgentChoices(options.agent ?? []),
+    });
+    const own = engine;
     const workflow = readWorkflow(file, process.cwd());
     if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
     const warnings = workflow.diagnostics.filter((entry) => entry.severity === "warning");
     if (options.strict && warnings.length > 0)
       throw Refused.by(warnings.map((entry) => ({ ...entry, severity: "error" as const })));
     if (!terminal.json && warnings.length > 0) printDiagnostics(terminal, warnings);
-    const run = await engine.start(file, {
+    const given = {
       inputs: readInputs(workflow.plan.inputs, [...(options.i ?? []), ...pairs], options.input ?? []),
       ...(options.trigger === undefined ? {} : { trigger: readDocument(options.trigger, "--trigger") }),
       ...(options.runId === undefined ? {} : { runId: options.runId }),
       ...(options.deadline === undefined ? {} : { deadline: readDurationOption(options.deadline, "--deadline") }),
-    });
-    return await followRun(terminal, run, `Look at it with: ambit runs show ${run.id}`);
+    };
+    const run = await interrupts.start((signal) => own.start(file, { ...given, signal }));
+    begun = run;
+    return await followRun(terminal, run, `Look at it with: ambit runs show ${run.id}`, interrupts);
   } catch (error) {
-    return printRefusal(terminal, error);
+    return printRefusal(terminal, error, begun === null ? { nothing: true } : { run: begun.id });
   } finally {
-    await engine.close();
+    await engine?.close();
+    interrupts.end();
   }
 }

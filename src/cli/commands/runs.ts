@@ -1,19 +1,20 @@
 import { readFileSync } from "node:fs";
 import { createEngine, type Engine, readRunFile } from "../../app/engine.ts";
 import { readSavedRun, type SavedRun } from "../../app/saved-run.ts";
+import { sleep, systemClock } from "../../base/clock.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { isAlive } from "../../host/stores/process-identity.ts";
 import { exportLine } from "../../journal/export.ts";
 import { toResult } from "../../journal/fold.ts";
-import type { RunHead } from "../../journal/journal.ts";
+import type { Owner, RunHead } from "../../journal/journal.ts";
 import { runView } from "../../view/run-view.ts";
 import type { StepNode } from "../../view/step-tree.ts";
 import { Timeline } from "../../view/timeline.ts";
 import { type CommonOptions, engineOptions, terminalOf, usage } from "../options.ts";
 import { recordLine } from "../record-line.ts";
 import { printRefusal } from "../refusal.ts";
-import { shown } from "../run-output.ts";
-import { oneLine, type Paint, safeText, type Terminal } from "../terminal.ts";
+import { shown } from "../shown.ts";
+import { escapedJson, jsonText, oneLine, type Paint, safeText, type Terminal } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 
 const MOST_LISTED = 1_000;
@@ -51,7 +52,7 @@ export function listCommand(options: ListOptions): Promise<number> {
       ...(options.status === undefined ? {} : { status: options.status }),
       ...(options.workflow === undefined ? {} : { name: options.workflow }),
     });
-    if (terminal.json) terminal.out(`${JSON.stringify({ runs: heads.map(headJson) })}\n`);
+    if (terminal.json) terminal.out(`${jsonText({ runs: heads.map(headJson) })}\n`);
     else if (heads.length === 0) terminal.err("No runs yet. Start one with: ambit run FILE\n");
     else for (const head of heads) terminal.out(`${headLine(head, terminal.color)}\n`);
     return 0;
@@ -67,8 +68,13 @@ function headJson(head: RunHead): { [key: string]: unknown } {
     created_at: createdAt,
     updated_at: updatedAt,
     events: records,
-    owner: owner === null ? null : { pid: owner.pid, label: owner.label },
+    owner: ownerJson(owner),
   };
+}
+
+/** `alive`: null for a process of another place, which cannot be asked. */
+function ownerJson(owner: Owner | null): { [key: string]: unknown } | null {
+  return owner === null ? null : { pid: owner.pid, label: owner.label, alive: isAlive(owner) };
 }
 
 function headLine(head: RunHead, color: Paint): string {
@@ -78,8 +84,14 @@ function headLine(head: RunHead, color: Paint): string {
       : head.status === "failed" || head.status === "timed_out"
         ? color.red
         : color.yellow;
-  const owner = head.owner === null ? "" : color.dim(` pid ${head.owner.pid}`);
-  return `${head.run}  ${tint(head.status.padEnd(9))}  ${oneLine(head.name, 40)}  ${color.dim(head.createdAt)}${owner}`;
+  const gone = head.owner !== null && isAlive(head.owner) === false;
+  const owner =
+    head.owner === null
+      ? ""
+      : gone
+        ? color.yellow(` pid ${head.owner.pid} is gone`)
+        : color.dim(` pid ${head.owner.pid}`);
+  return `${oneLine(head.run)}  ${tint(oneLine(head.status).padEnd(9))}  ${oneLine(head.name, 40)}  ${color.dim(head.createdAt)}${owner}`;
 }
 
 export interface ShowOptions extends CommonOptions {
@@ -101,13 +113,11 @@ export function showCommand(run: string, options: ShowOptions): Promise<number> 
     if (terminal.json && step !== undefined) {
       const records = saved.records.filter((record) => record.position === step);
       const row = saved.rows.find((entry) => entry.position === step) ?? null;
-      terminal.out(`${JSON.stringify({ type: "step", run: head.run, position: step, step: row, events: records })}\n`);
+      terminal.out(`${jsonText({ type: "step", run: head.run, position: step, step: row, events: records })}\n`);
       return 0;
     }
     if (terminal.json) {
-      terminal.out(
-        `${JSON.stringify({ ...toResult(saved.state), owner: head.owner === null ? null : { pid: head.owner.pid, label: head.owner.label }, steps: saved.rows })}\n`,
-      );
+      terminal.out(`${jsonText({ ...toResult(saved.state), owner: ownerJson(head.owner), steps: saved.rows })}\n`);
       return 0;
     }
     if (step !== undefined) return showStep(saved, step, terminal);
@@ -123,7 +133,7 @@ function isPlace(saved: SavedRun, position: string): boolean {
 /** One JSON record a line: the records of DU-50. */
 function showEvents(saved: SavedRun, step: string | undefined, terminal: Terminal): number {
   for (const record of saved.records)
-    if (step === undefined || record.position === step) terminal.out(exportLine(record));
+    if (step === undefined || record.position === step) terminal.out(escapedJson(exportLine(record)));
   return 0;
 }
 
@@ -135,9 +145,9 @@ function showStep(saved: SavedRun, step: string, terminal: Terminal): number {
       if (line.position !== step) continue;
       found = true;
       terminal.out(
-        `${terminal.color.dim(line.at)}  ${safeText(line.text)}${line.key === null ? "" : `  key ${line.key}`}${line.effect === null ? "" : `  effect ${line.effect}`}\n`,
+        `${terminal.color.dim(line.at)}  ${safeText(line.text)}${line.key === null ? "" : `  key ${oneLine(line.key)}`}${line.effect === null ? "" : `  effect ${oneLine(line.effect)}`}\n`,
       );
-      if (line.detail !== null) terminal.out(`${indent(JSON.stringify(shown(line.detail), null, 2))}\n`);
+      if (line.detail !== null) terminal.out(`${indent(jsonText(shown(line.detail), 2))}\n`);
     }
   }
   if (found) return 0;
@@ -148,7 +158,7 @@ function showText(saved: SavedRun, head: RunHead, color: Paint): string {
   const view = runView(saved.state, saved.rows, head.owner === null ? null : isAlive(head.owner));
   const { result } = view;
   const lines = [
-    color.bold(`${oneLine(view.name)}  ${result.run}`),
+    color.bold(`${oneLine(view.name)}  ${oneLine(result.run)}`),
     safeText(view.verdict),
     ...view.remarks.map((remark) => color.yellow(safeText(remark))),
     "",
@@ -162,8 +172,8 @@ function showText(saved: SavedRun, head: RunHead, color: Paint): string {
     const gone = isAlive(head.owner) === false ? ", which is gone: ambit resume goes on with it" : "";
     lines.push(`run by pid ${head.owner.pid} (${oneLine(head.owner.label)})${gone}`);
   }
-  if (result.digest !== null) lines.push(color.dim(`digest ${result.digest}`));
-  if (isFilled(result.outputs)) lines.push("", JSON.stringify(shown(result.outputs), null, 2));
+  if (result.digest !== null) lines.push(color.dim(`digest ${oneLine(result.digest)}`));
+  if (isFilled(result.outputs)) lines.push("", jsonText(shown(result.outputs), 2));
   return `${lines.join("\n")}\n`;
 }
 
@@ -197,7 +207,7 @@ function treeLines(node: StepNode, pad: string, color: Paint): string[] {
     row.status,
     row.duration_ms === null ? "" : formatDuration(row.duration_ms),
     row.attempts > 1 ? `${row.attempts} attempts` : "",
-    row.code ?? "",
+    oneLine(row.code ?? "", 80),
     row.late ? "late" : "",
   ];
   const line = `${pad}${tint(mark)} ${oneLine(node.label, 60)}  ${color.dim(facts.filter((fact) => fact !== "").join(" · "))}`;
@@ -216,25 +226,23 @@ export function tailCommand(run: string, options: CommonOptions): Promise<number
   return withEngine(options, "ambit runs tail", async (engine, terminal) => {
     const journal = await engine.journal(null);
     const { run: id } = await journal.find(run);
-    if (terminal.json) terminal.out(`${JSON.stringify({ type: "version", ambit: VERSION, record: 1 })}\n`);
-    let stopped = false;
-    const stop = (): void => {
-      stopped = true;
-    };
+    if (terminal.json) terminal.out(`${jsonText({ type: "version", ambit: VERSION, record: 1 })}\n`);
+    const stopping = new AbortController();
+    const stop = (): void => stopping.abort();
     process.once("SIGINT", stop);
-    for (let seq = 1; !stopped; ) {
+    for (let seq = 1; !stopping.signal.aborted; ) {
       const page = await journal.read(id, seq, 256);
       for (const record of page) {
         seq = record.seq + 1;
-        const line = terminal.json ? JSON.stringify({ type: "event", ...record }) : recordLine(record, terminal.color);
+        const line = terminal.json ? jsonText({ type: "event", ...record }) : recordLine(record, terminal.color);
         if (line !== null) terminal.out(`${line}\n`);
         if (record.kind !== "run.ended") continue;
         const { state } = await readSavedRun(journal, id);
-        if (terminal.json) terminal.out(`${JSON.stringify(toResult(state))}\n`);
+        if (terminal.json) terminal.out(`${jsonText(toResult(state))}\n`);
         else terminal.out(`${toResult(state).status}\n`);
-        stopped = true;
+        stop();
       }
-      if (page.length === 0 && !stopped) await new Promise((resolve) => setTimeout(resolve, TAIL_EVERY_MS));
+      if (page.length === 0) await sleep(systemClock, TAIL_EVERY_MS, stopping.signal);
     }
     process.off("SIGINT", stop);
     return 0;
@@ -247,7 +255,7 @@ export function exportCommand(run: string, options: CommonOptions): Promise<numb
     const journal = await engine.journal(null);
     const { run: id } = await journal.find(run);
     const saved = await readSavedRun(journal, id);
-    for (const record of saved.records) terminal.out(exportLine(record));
+    for (const record of saved.records) terminal.out(escapedJson(exportLine(record)));
     return 0;
   });
 }
@@ -265,8 +273,8 @@ export function importCommand(file: string, options: CommonOptions): Promise<num
     const journal = await engine.journal(null);
     await journal.import(records);
     const run = records[0]?.run ?? "";
-    if (terminal.json) terminal.out(`${JSON.stringify({ type: "imported", run, events: records.length })}\n`);
-    else terminal.out(`${run}: ${records.length} records.\n`);
+    if (terminal.json) terminal.out(`${jsonText({ type: "imported", run, events: records.length })}\n`);
+    else terminal.out(`${oneLine(run)}: ${records.length} records.\n`);
     return 0;
   });
 }

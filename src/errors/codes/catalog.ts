@@ -63,7 +63,7 @@ export const catalogCodes = {
   "catalog.invalid_manifest": {
     summary: "A manifest cannot be used as it stands.",
     cause:
-      "A key is unknown or missing, a schema is no JSON Schema, a pattern needs backtracking, or parts do not fit together.",
+      "A key is unknown or missing, a schema is no JSON Schema, a pattern needs backtracking, a schema answers later (`$async`) or comes back to itself without going into the value, or parts do not fit together.",
     fix: "Go to the line shown; the message says what is expected there.",
     example: "idempotency: { keyed: request_id }   # the input must have a property request_id",
     since: "0.1.0",

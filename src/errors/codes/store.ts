@@ -25,7 +25,7 @@ export const storeCodes = {
   "journal.corrupt": {
     summary: "A record of the history is damaged or missing.",
     cause:
-      "The store's file or an exported file was changed, cut or damaged; the message names the run and the record, or the line.",
+      "The store's file or an exported file was changed, cut or damaged, or a record does not hold what its kind must hold; the message names the run and the record, or the line.",
     fix: "Take the run from a backup or from an earlier `ambit runs export`. A damaged run is neither resumed nor replayed, since what it did can no longer be told.",
     example: "An exported file in which the `value` of a record was edited by hand.",
     since: "0.1.0",

@@ -15,7 +15,7 @@ export type Located =
 const MAX_SEGMENTS = 64;
 
 /** The segments of a path as it may be written: relative, `/` between names, no `..`. Null says it may not. */
-export function segmentsOf(path: string): string[] | null {
+function segmentsOf(path: string): string[] | null {
   if (path.includes("\0") || path.startsWith("/") || path.includes("\\") || /^[A-Za-z]:/.test(path)) return null;
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");
   if (segments.includes("..") || segments.length > MAX_SEGMENTS) return null;

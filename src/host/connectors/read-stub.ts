@@ -54,7 +54,7 @@ export function readStub(source: SourceText, folder: string): { script: StubScri
   return { script: read.script, diagnostics: [...diagnostics, ...read.diagnostics] };
 }
 
-export const EMPTY_STUB: StubScript = { log: null, actions: new Map(), offers: new Map() };
+const EMPTY_STUB: StubScript = { log: null, actions: new Map(), offers: new Map() };
 
 /** The same for a part of a file, e.g. `tools` of a test; `path` says where it stands. */
 export function readStubNode(

@@ -1,6 +1,6 @@
 import { isObject, type Json } from "../../base/json.ts";
 
-export const SCRUBBED = "[redacted]";
+const SCRUBBED = "[redacted]";
 
 /** Shorter secrets would blank out half of every text, and protect nothing. */
 const MIN_SECRET = 4;

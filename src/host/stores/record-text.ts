@@ -5,9 +5,9 @@ import type { EventKind, RunRecord, TrailEntry } from "../../journal/event.ts";
 import { corrupt, unavailable } from "./refusals.ts";
 
 /** A value of a body above this lies in the blob table (DU-06). */
-export const INLINE_BYTES = 256 * 1024;
+const INLINE_BYTES = 256 * 1024;
 /** No value of a body may be larger. */
-export const LARGEST_BYTES = 16 * 1024 * 1024;
+const LARGEST_BYTES = 16 * 1024 * 1024;
 
 /** What a row holds; `sum` covers all the rest, and the run and its definition. */
 export interface RecordRow {

@@ -10,7 +10,7 @@ import { isBusy, pauseAfter } from "./write-queue.ts";
 export type Database = DatabaseSyncInstance;
 
 /** Raised with each change of the tables; a store of a higher one is refused. */
-export const SCHEMA_VERSION = 1;
+const SCHEMA_VERSION = 1;
 
 /** "Ambt": tells our file from another program's database. */
 const APPLICATION_ID = 0x416d6274;

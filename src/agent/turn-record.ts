@@ -1,0 +1,162 @@
+/**
+ * A turn as its record holds it, written and read back. Nothing sensitive stands in it, whatever the agent says
+ * again (run/hide.ts): what is dispatched or bound keeps its value under a mark, what is only told loses it.
+ */
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { Fault } from "../errors/fault.ts";
+import { joinMarks, mark, peel, recorded, SENSITIVE, setOwn, type Val } from "../plan/marked.ts";
+import type { Position } from "../plan/position.ts";
+import { hide, hideMarked, hideText, markTexts } from "../run/hide.ts";
+import { HistoryMismatch } from "../run/history.ts";
+import type { LiveBody } from "../run/scheduler.ts";
+import type { Finish } from "./finish.ts";
+import type { Message, Proposal, ToolAnswer, TurnOutcome } from "./model.ts";
+import { countTurn, reportedUsage } from "./token-count.ts";
+import { identified, type JudgedCall, judgeProposals, type TurnState } from "./turn.ts";
+
+const MAX_TEXT = 65_536;
+
+/** What a turn that came back is recorded as. `state` is moved on: hand over a copy. */
+export function turnRecord(
+  outcome: Extract<TurnOutcome, { is: "turn" }>,
+  fresh: readonly Message[],
+  state: TurnState,
+  finish: Finish,
+  texts: readonly string[],
+): LiveBody {
+  const usage = reportedUsage(outcome.usage);
+  const budgetSpent = countTurn(state, usage);
+  const proposals = identified(outcome.calls, texts);
+  const offer = outcome.results[0];
+  const calls = judgeProposals(state, proposals, { resultOffered: offer !== undefined, budgetSpent });
+  const judged = offer === undefined ? null : finish.judge(markSaid(offer, texts));
+  const giveUp = outcome.giveUp === null ? null : hideText(outcome.giveUp.slice(0, MAX_TEXT), texts);
+  const answer: Message = {
+    role: "agent",
+    text: hideText(outcome.text.slice(0, MAX_TEXT), texts),
+    calls: proposals.slice(0, calls.length).map((call) => hiddenProposal(call, state, texts)),
+    results: judged === null ? [] : [hideMarked(judged.offer, texts)],
+    ...(giveUp === null ? {} : { giveUp }),
+  };
+  return {
+    messages: [...fresh.map((message) => hiddenMessage(message, texts)), answer] as unknown as Val,
+    calls: calls.map((call) => hiddenCall(call, texts)) as unknown as Val,
+    ...(judged === null ? {} : { result: judged.result }),
+    ...(judged === null || judged.problems === null ? {} : { problems: hide(judged.problems, texts) }),
+    ...(giveUp === null ? {} : { give_up: giveUp }),
+    usage,
+    finish: outcome.finish,
+  };
+}
+
+/** A turn that its stop overtook: nothing of it is taken, but what it has cost counts. */
+export function stoppedTurn(outcome: TurnOutcome | null): LiveBody {
+  return emptyTurn("stopped", outcome?.is === "turn" ? reportedUsage(outcome.usage) : null);
+}
+
+/** A turn that no model was asked for: it has cost nothing. */
+export function unaskedTurn(): LiveBody {
+  return emptyTurn("stopped", { input: 0, output: 0 });
+}
+
+export function failedTurn(
+  failed: Omit<Extract<TurnOutcome, { is: "failed" }>, "is">,
+  at: Position,
+  usage: { input: number; output: number } | null,
+): LiveBody {
+  const fault = new Fault(failed.code, at, failed.message, failed.details ?? {});
+  return { ...emptyTurn("failed", usage), fault: fault.toJSON() as unknown as Val };
+}
+
+function emptyTurn(finish: string, usage: { input: number; output: number } | null): LiveBody {
+  return { messages: [], calls: [], usage, finish };
+}
+
+/** The calls of a turn's record. Throws {@link HistoryMismatch} where it holds something else. */
+export function callsOf(body: LiveBody, at: Position): JudgedCall[] {
+  const calls = peel(body["calls"] ?? []).value;
+  if (!Array.isArray(calls)) throw noCalls(at);
+  return calls.map((entry) => {
+    const { value } = peel(entry);
+    if (!isObject(value)) throw noCalls(at);
+    const { id, tool, args, verdict, code, n, key, message, details } = value as { [name: string]: Val };
+    if (typeof id !== "string" || typeof tool !== "string" || typeof verdict !== "string") throw noCalls(at);
+    const index = n ?? null;
+    if (index !== null && !(typeof index === "number" && Number.isSafeInteger(index) && index >= 0)) throw noCalls(at);
+    return {
+      id,
+      tool,
+      args: args ?? null,
+      verdict,
+      code: textOrNull(code, at),
+      n: index,
+      key: textOrNull(key, at),
+      ...(typeof message === "string" ? { message } : {}),
+      ...(details === undefined ? {} : { details: recorded(details) }),
+    };
+  });
+}
+
+function textOrNull(value: Val | undefined, at: Position): string | null {
+  if (value === undefined || value === null) return null;
+  if (typeof value !== "string") throw noCalls(at);
+  return value;
+}
+
+function noCalls(at: Position): HistoryMismatch {
+  return new HistoryMismatch(at, `the turn at ${at} holds something that is no call`, {
+    kind: "agent.turn",
+    expected: "calls with id, tool, args, verdict, code, n and key",
+    recorded: "something else",
+  });
+}
+
+/** Marked where it says a sensitive text: a text as a whole, and a map whose keys say one as a whole, too. */
+function markSaid(value: Val, texts: readonly string[]): Val {
+  return texts.length === 0 ? value : markKeys(markTexts(value, texts), texts);
+}
+
+function markKeys(value: Val, texts: readonly string[]): Val {
+  const { value: inner, marks } = peel(value);
+  const within = (item: Val): Val => markKeys(item, texts);
+  if (Array.isArray(inner)) return mark(inner.map(within), marks);
+  if (!isObject(inner)) return value;
+  const out: { [key: string]: Val } = {};
+  for (const key of Object.keys(inner)) setOwn(out, key, within(inner[key] as Val));
+  const said = Object.keys(inner).some((key) => texts.some((secret) => key.includes(secret)));
+  return mark(out, said ? joinMarks(marks, SENSITIVE) : marks);
+}
+
+function hiddenCall(call: JudgedCall, texts: readonly string[]): JudgedCall {
+  if (texts.length === 0) return call;
+  const { args_text: text, message, details } = call;
+  return {
+    ...call,
+    args: markSaid(call.args, texts),
+    ...(call.n === null ? { tool: hideText(call.tool, texts) } : {}),
+    ...(text === undefined ? {} : { args_text: hideText(text, texts) }),
+    ...(message === undefined ? {} : { message: hideText(message, texts) }),
+    ...(details === undefined ? {} : { details: hide(details, texts) }),
+  };
+}
+
+function hiddenProposal(call: Proposal, state: TurnState, texts: readonly string[]): Proposal {
+  const { args, argsText } = call;
+  return {
+    ...call,
+    tool: state.tools.has(call.tool) ? call.tool : hideText(call.tool, texts),
+    ...(args === undefined ? {} : { args: hide(args, texts) as JsonObject }),
+    ...(argsText === undefined ? {} : { argsText: hideText(argsText, texts) }),
+  };
+}
+
+function hiddenMessage(message: Message, texts: readonly string[]): Message {
+  if (message.role !== "results" || texts.length === 0) return message;
+  const results = message.results.map((answer): ToolAnswer => {
+    if (answer.ok) return { ...answer, value: hide(answer.value, texts) };
+    const { code, message: said, details } = answer.error;
+    const shown: { details?: Json } = details === undefined ? {} : { details: hide(details, texts) };
+    return { ...answer, error: { code, message: hideText(said, texts), ...shown } };
+  });
+  return { role: "results", results };
+}

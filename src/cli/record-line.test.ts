@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import type { Json } from "../base/json.ts";
+import { History } from "../journal/testing/history.ts";
+import { recordLine } from "./record-line.ts";
+import { paint } from "./terminal.ts";
+
+const ESC = String.fromCharCode(27);
+
+test.each<[Json, string]>([
+  ["all is well", "all is well"],
+  [{ $sensitive: true }, "[sensitive]"],
+  [{ for: "ana", token: { $sensitive: true } }, '{"for":"ana","token":"[sensitive]"}'],
+  [7, "7"],
+])("a notice of %j reads %s", (text, words) => {
+  const [record] = new History().add("notice.sent", "tell", { text }).records;
+  expect(record && recordLine(record, paint(false))).toBe(`  • tell ${words}`);
+});
+
+test("nothing of a record reaches the terminal raw", () => {
+  const fault = { code: `x.${ESC}[2J`, position: "", message: "", details: {}, cause: null };
+  const history = new History(`r${ESC}c`)
+    .accepted({ name: `n${ESC}c` })
+    .callFailed(`find${ESC}c`, "a.b", { fault })
+    .add("run.suspended", "", { reason: `${ESC}c` as never, positions: [] })
+    .add("run.resumed", "", { by: "me", redispatched: [`${ESC}c`] })
+    .add("stop.decided", "", { cause: `${ESC}c` as never })
+    .add("notice.sent", "tell", { text: `\u202e${ESC}c` });
+  for (const record of history.records) {
+    expect(recordLine(record, paint(false)) ?? "").not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  }
+});
