@@ -331,7 +331,7 @@ class AgentExecution {
         const model = this.#model;
         if (model === null) {
           const message = `No model answers for ${this.#step.agent}.`;
-          return failedTurn({ code: "agent.unavailable", message }, this.#at, { input: 0, output: 0 });
+          return failedTurn({ code: "agent.unavailable", message }, this.#at, { input: 0, output: 0 }, []);
         }
         const request: TurnRequest = {
           run: this.#in.run,
@@ -351,7 +351,7 @@ class AgentExecution {
           (error) => ({ is: "failed", code: "agent.unavailable", message: messageOf(error) }),
         );
         if (signal.aborted || outcome === null) return stoppedTurn(outcome);
-        if (outcome.is === "failed") return failedTurn(outcome, this.#at, null);
+        if (outcome.is === "failed") return failedTurn(outcome, this.#at, null, this.#sensitive);
         return turnRecord(outcome, fresh, copyState(this.#state), this.#finish, this.#sensitive);
       },
     });

@@ -2,7 +2,7 @@
  * A turn as its record holds it, written and read back. Nothing sensitive stands in it, whatever the agent says
  * again (run/hide.ts): what is dispatched or bound keeps its value under a mark, what is only told loses it.
  */
-import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import { findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
 import { Fault } from "../errors/fault.ts";
 import { joinMarks, mark, peel, recorded, SENSITIVE, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
@@ -26,8 +26,8 @@ export function turnRecord(
 ): LiveBody {
   const usage = reportedUsage(outcome.usage);
   const budgetSpent = countTurn(state, usage);
-  const proposals = identified(outcome.calls, texts);
-  const offer = outcome.results[0];
+  const proposals = identified(outcome.calls, texts).map(plainProposal);
+  const offer = plainOffer(outcome.results[0]);
   const calls = judgeProposals(state, proposals, { resultOffered: offer !== undefined, budgetSpent });
   const judged = offer === undefined ? null : finish.judge(markSaid(offer, texts));
   const giveUp = outcome.giveUp === null ? null : hideText(outcome.giveUp.slice(0, MAX_TEXT), texts);
@@ -49,6 +49,18 @@ export function turnRecord(
   };
 }
 
+/** An offer that is no JSON of ours is none that could be bound: null, which no result is. */
+function plainOffer(offer: Json | undefined): Json | undefined {
+  return offer === undefined || findNotJson(offer) === null ? offer : null;
+}
+
+/** A proposal whose arguments are no JSON of ours (out of range, too deep, ill-formed text) is one without arguments. */
+function plainProposal(proposal: Proposal): Proposal {
+  if (proposal.args === undefined || findNotJson(proposal.args) === null) return proposal;
+  const { args, ...rest } = proposal;
+  return { ...rest, argsText: proposal.argsText ?? JSON.stringify(args).slice(0, MAX_TEXT).toWellFormed() };
+}
+
 /** A turn that its stop overtook: nothing of it is taken, but what it has cost counts. */
 export function stoppedTurn(outcome: TurnOutcome | null): LiveBody {
   return emptyTurn("stopped", outcome?.is === "turn" ? reportedUsage(outcome.usage) : null);
@@ -63,8 +75,11 @@ export function failedTurn(
   failed: Omit<Extract<TurnOutcome, { is: "failed" }>, "is">,
   at: Position,
   usage: { input: number; output: number } | null,
+  texts: readonly string[],
 ): LiveBody {
-  const fault = new Fault(failed.code, at, failed.message, failed.details ?? {});
+  // Providers say again what they were sent.
+  const details = hide(failed.details ?? {}, texts) as JsonObject;
+  const fault = new Fault(failed.code, at, hideText(failed.message, texts), details);
   return { ...emptyTurn("failed", usage), fault: fault.toJSON() as unknown as Val };
 }
 

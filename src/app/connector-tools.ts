@@ -2,6 +2,7 @@ import { stringify } from "yaml";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { toolDefinitionPin } from "../catalog/tool-definition.ts";
 import { Fault } from "../errors/fault.ts";
+import { setOwn } from "../plan/marked.ts";
 import { inspectServer } from "./deployment/inspect-server.ts";
 import { makeConnector } from "./deployment/make-connectors.ts";
 import type { Environment } from "./deployment/section.ts";
@@ -27,7 +28,7 @@ export async function importManifest(deployment: LoadedDeployment, name: string,
   }
   const { protocol, tools } = await inspectServer(config, env, new AbortController().signal);
   const actions: JsonObject = {};
-  for (const { name: tool, definition } of tools) actions[actionName(tool)] = actionOf(tool, definition);
+  for (const { name: tool, definition } of tools) setOwn(actions, freeName(actions, tool), actionOf(tool, definition));
   const manifest: JsonObject = {
     connector: name,
     version: "1.0.0",
@@ -43,6 +44,14 @@ function actionName(tool: string): string {
   return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
 }
 
+/** Two tools whose names come out alike keep both: the second gets a number. */
+function freeName(actions: JsonObject, tool: string): string {
+  const name = actionName(tool);
+  let free = name;
+  for (let n = 2; Object.hasOwn(actions, free); n++) free = `${name}_${n}`;
+  return free;
+}
+
 function actionOf(tool: string, given: Json): JsonObject {
   const definition: { [key: string]: unknown } = isObject(given) ? given : {};
   const hints = isObject(definition["annotations"]) ? definition["annotations"] : {};
@@ -51,7 +60,7 @@ function actionOf(tool: string, given: Json): JsonObject {
   const name = actionName(tool);
   return {
     description: String(definition["description"] ?? definition["title"] ?? tool).slice(0, 1_024),
-    ...(name === tool ? {} : { tool }),
+    ...(name === tool && name !== "__proto__" ? {} : { tool }),
     input: schemaOf(definition["inputSchema"]),
     output: definition["outputSchema"] === undefined ? {} : schemaOf(definition["outputSchema"]),
     effects: readOnly ? "read" : hints["destructiveHint"] === true ? "destructive" : "write",

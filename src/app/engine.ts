@@ -32,6 +32,7 @@ import { SourceText } from "../text/tree.ts";
 import { parseYaml } from "../text/yaml.ts";
 import { offeredCapabilities } from "./capabilities.ts";
 import { closeAll, connectAll } from "./connectors.ts";
+import { readForImport } from "./deployment/for-import.ts";
 import { secretsOf } from "./deployment/secrets-of.ts";
 import type { Environment } from "./deployment/section.ts";
 import { findDeployment, type LoadedDeployment, loadDeployment, readDeployment } from "./deployment.ts";
@@ -136,6 +137,17 @@ export class Engine {
     return this.#load(
       findDeployment([folder, this.cwd], deployment === undefined ? undefined : resolve(this.cwd, deployment)),
     );
+  }
+
+  /** What `connectors import NAME` needs: the rest of the deployment, and that manifest, may be missing or broken. */
+  async deploymentOfConnector(name: string): Promise<LoadedDeployment> {
+    const { deployment } = this.#options;
+    const given = typeof deployment === "string" ? resolve(this.cwd, deployment) : undefined;
+    const path = typeof deployment === "object" ? null : findDeployment([this.cwd], given);
+    const found = path === null ? null : await readForImport(path, name, this.#env);
+    if (found === null) return this.deployment(this.cwd);
+    if (found.deployment === null) throw Refused.by(found.diagnostics);
+    return found.deployment;
   }
 
   async #read(content: JsonObject): Promise<LoadedDeployment> {

@@ -86,6 +86,3 @@ const files = manifest("files", [
  * they are built.
  */
 export const BUILTIN_MANIFESTS: { readonly [connector: string]: Manifest } = deepFreeze({ messaging, files });
-
-/** All names that the deployment takes for built-in connectors, built or not. */
-export const BUILTIN_CONNECTORS = ["messaging", "files", "http", "shell", "state"] as const;

@@ -1,4 +1,4 @@
-import { nearestName } from "../text/nearest.ts";
+import { nearestName } from "../base/nearest.ts";
 import type { ActionManifest, Manifest } from "./manifest.ts";
 import { splitActionName } from "./names.ts";
 

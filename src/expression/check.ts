@@ -6,11 +6,12 @@
  * I1: a finding is certain. What is not known is `any`, on which everything is allowed.
  * I2: one fault gives one finding: behind a faulty part the kind is `any`.
  */
+
+import { nearestName } from "../base/nearest.ts";
 import { build } from "./evaluate.ts";
 import { Failure, Frame } from "./frame.ts";
 import { FUNCTIONS, type FunctionRow, findFunction, insteadOf, TRIED_NAMES } from "./functions.ts";
 import { asShape, certainKind, either, given, holdsSensitive, isSensitive, type Known, sensitiveIf } from "./known.ts";
-import { nearestName } from "./nearest.ts";
 import { adviceFor } from "./operators.ts";
 import { pathOf } from "./paths.ts";
 import type { ExprProblem } from "./problem.ts";

@@ -12,8 +12,8 @@
  * I7: nothing is dispatched after its step was asked to stop, the wait for a retry included.
  */
 import type { AdmittedAction } from "../admit/admitted-plan.ts";
-import { MAX_BACKOFF_MS } from "../admit/rules/durations.ts";
 import { sleep } from "../base/clock.ts";
+import { MAX_BACKOFF_MS } from "../base/duration.ts";
 import { byteLength, canonical, findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
 import type { CallRequest, CallResult, Connector } from "../catalog/connector.ts";
 import { type ActionManifest, hasEffect, isRepeatable } from "../catalog/manifest.ts";

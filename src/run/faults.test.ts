@@ -107,3 +107,54 @@ describe("what a history may hold", () => {
     expect(kinds.indexOf("b agent.started")).toBeLessThan(kinds.indexOf("b.(turns)[0] agent.turn"));
   });
 });
+
+describe("what comes from outside and is no JSON of ours", () => {
+  test("a number out of range in a proposal is a refusal, and the run goes on", async () => {
+    const crm = new FakeConnector("crm", ok);
+    const odd = [{ q: Number.POSITIVE_INFINITY }, { q: "\ud800" }, deep(200)];
+    const model = turns(
+      { calls: odd.map((args, i) => ({ id: `c${i}`, tool: "crm.search", args: args as never })) },
+      { results: [{ answer: "yes" }] },
+    );
+    const { ended, replayed } = await runPlan(admitted(plan([agent("a", ["crm.search"])]), [manifest("crm.search")]), {
+      connectors: [crm],
+      model,
+    });
+    expect(ended.status).toBe("completed");
+    expect(crm.calls).toHaveLength(0);
+    expect(replayed.is).toBe("equal");
+  });
+
+  test("what a model's failure says again of a sensitive value is hidden", async () => {
+    const output = { type: "object", properties: { token: { type: "string", "x-sensitive": true } } };
+    const crm = new FakeConnector("crm", () => ({ is: "ok", value: { token: "canary-3" } }));
+    const model = {
+      turn: async () => ({
+        is: "failed" as const,
+        code: "agent.rejected",
+        message: "bad canary-3",
+        details: { sent: "canary-3" },
+      }),
+    };
+    const flow = plan([action("s", "crm.search"), agent("a", [], { with: { map: { k: { expr: expr("s.token") } } } })]);
+    const { ended, records } = await runPlan(admitted(flow, [manifest("crm.search", { output })]), {
+      connectors: [crm],
+      model,
+    });
+    expect(ended.error?.code).toBe("agent.rejected");
+    expect(JSON.stringify(records)).not.toContain("canary-3");
+  });
+
+  test("an input that the manifest calls sensitive is in no record", async () => {
+    const crm = new FakeConnector("crm", ok);
+    const input = { type: "object", properties: { pin: { type: "string", "x-sensitive": true } } };
+    const flow = plan([action("s", "crm.search", { lit: { pin: "canary-4" } })]);
+    const { records } = await runPlan(admitted(flow, [manifest("crm.search", { input })]), { connectors: [crm] });
+    expect(crm.calls[0]?.args).toEqual({ pin: "canary-4" });
+    expect(JSON.stringify(records.slice(2))).not.toContain("canary-4");
+  });
+});
+
+function deep(n: number): unknown {
+  return n === 0 ? 1 : { a: deep(n - 1) };
+}

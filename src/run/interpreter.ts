@@ -9,6 +9,7 @@
  * I5: executed steps are counted before they run; beyond `limits.steps` none runs.
  */
 import type { AdmittedPlan, RunLimits } from "../admit/admitted-plan.ts";
+import { covers } from "../admit/policy-match.ts";
 import { invariant } from "../base/invariant.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Fault, matchesCode } from "../errors/fault.ts";
@@ -188,8 +189,7 @@ export class Interpreter {
   }
 
   isDenied(action: string): boolean {
-    const connector = action.slice(0, action.indexOf("."));
-    return this.admitted.definition.policy.deny.some((entry) => entry === action || entry === `${connector}.*`);
+    return covers(this.admitted.definition.policy.deny, action);
   }
 
   /** Applies `on_unknown` to an effect whose outcome is not known. */

@@ -99,6 +99,8 @@ export class Recorder {
     const now = Math.max(this.#clock.now(), this.#lastAt);
     this.#lastAt = now;
     const at = isoTime(now);
+    // Hashed first: what cannot be hashed must not use up a number.
+    const hashes = drafts.map((draft) => ({ in: inHash(draft), out: outOfJson(draft.kind, draft.body) }));
     const trail = this.#trail;
     this.#trail = [];
     return drafts.map((draft, i) => ({
@@ -110,8 +112,8 @@ export class Recorder {
       kind: draft.kind,
       position: draft.position,
       attempt: draft.attempt,
-      in: inHash(draft),
-      out: outOfJson(draft.kind, draft.body),
+      in: hashes[i]?.in ?? null,
+      out: hashes[i]?.out ?? null,
       trail: i === drafts.length - 1 ? trail : [],
       body: draft.body,
     }));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nearestName } from "./nearest.ts";
+import { nearestName } from "../base/nearest.ts";
 import { Reader } from "./reader.ts";
 import { markedText } from "./testing/marked-text.ts";
 import type { MapNode, TreeNode } from "./tree.ts";

@@ -1,8 +1,8 @@
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import type { Json } from "../base/json.ts";
+import { didYouMean } from "../base/nearest.ts";
 import type { Code } from "../errors/codes.ts";
 import { type Diagnostic, diagnostic, type Severity } from "../errors/diagnostic.ts";
-import { didYouMean } from "./nearest.ts";
 import { keyPath } from "./path.ts";
 import { type MapEntry, type SourceText, type TreeNode, toJson } from "./tree.ts";
 

@@ -19,6 +19,13 @@ export const guards = [
     file: "src/run/meter.ts",
     find: "if (this.free < 1) return false;",
     broken: "if (this.free < 0) return false;",
+    tests: ["src/agent/agent.prop.test.ts"],
+  },
+  {
+    name: "budget: what comes after the last attempt is refused",
+    file: "src/agent/turn.ts",
+    find: "if (state.meter.free < 1) return late",
+    broken: "if (state.meter.free < 0) return late",
     tests: ["src/run/run.test.ts"],
   },
   {

@@ -2,8 +2,6 @@ import { formatDuration, MAX_BACKOFF_MS } from "../../base/duration.ts";
 import { allSteps } from "../../plan/plan.ts";
 import { type Admission, find, stepName } from "../admission.ts";
 
-export { MAX_BACKOFF_MS };
-
 /** Literal durations beyond their bounds are refused; none is cut to fit. */
 export function checkDurations(admission: Admission): void {
   for (const step of allSteps(admission.input.plan)) {

@@ -1,5 +1,5 @@
+import { nearestName } from "../../base/nearest.ts";
 import { CODES, isRegistered } from "../../errors/codes.ts";
-import { nearestName } from "../../text/nearest.ts";
 import { type CommonOptions, terminalOf, usage } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
 import { jsonText } from "../terminal.ts";

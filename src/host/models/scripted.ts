@@ -9,7 +9,7 @@
 import type { Message, ModelPort, Proposal, ToolAnswer, TurnOutcome, TurnRequest } from "../../agent/model.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
 import { type Json, type JsonObject, parseJson } from "../../base/json.ts";
-import { didYouMean } from "../../text/nearest.ts";
+import { didYouMean } from "../../base/nearest.ts";
 import { globMatches, type Script, type ScriptCall, type ScriptCondition, type ScriptTurn } from "./script.ts";
 import { isJsonObject, renderTemplate, renderText, type ScriptScope, type ValueTemplate } from "./script-template.ts";
 

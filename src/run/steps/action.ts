@@ -1,5 +1,6 @@
-import { MAX_BACKOFF_MS } from "../../admit/rules/durations.ts";
+import { MAX_BACKOFF_MS } from "../../base/duration.ts";
 import { invariant } from "../../base/invariant.ts";
+import { markSensitive } from "../../catalog/sensitive.ts";
 import { Fault } from "../../errors/fault.ts";
 import type { Val } from "../../plan/marked.ts";
 import type { Position } from "../../plan/position.ts";
@@ -20,7 +21,7 @@ export async function callAction(
   interpreter: Interpreter,
   step: Pick<ActionStep, "action" | "attempts" | "backoff" | "onUnknown">,
   context: StepContext,
-  args: Val,
+  given: Val,
 ): Promise<End> {
   const { position } = context;
   const action = interpreter.admitted.definition.manifests[step.action];
@@ -32,6 +33,7 @@ export async function callAction(
       fault: new Fault("tool_not_authorized", position, `The deployment's policy denies ${step.action}.`),
     };
   }
+  const args = markSensitive(given, manifest.input);
   const key = manifest.idempotency.kind === "keyed" ? stepKey(interpreter.run, position) : null;
   const bad = checkArguments(manifest, args, key, position);
   if (bad) return { is: "failed", fault: bad };

@@ -1,4 +1,4 @@
-import { didYouMean } from "../../text/nearest.ts";
+import { didYouMean } from "../../base/nearest.ts";
 import { clip } from "../../text/reader.ts";
 import { SUBJECT_KEYS, TAKEN_CONNECTORS } from "./tables.ts";
 import type { WorkfileReader } from "./workfile-reader.ts";

@@ -1,5 +1,5 @@
+import { didYouMean } from "../../base/nearest.ts";
 import type { Common, Step } from "../../plan/step.ts";
-import { didYouMean } from "../../text/nearest.ts";
 import { keyPath } from "../../text/path.ts";
 import { clip } from "../../text/reader.ts";
 import type { MapEntry } from "../../text/tree.ts";

@@ -1,7 +1,7 @@
 import { emptyObject, type Json } from "../../../base/json.ts";
+import { didYouMean } from "../../../base/nearest.ts";
 import type { Shape } from "../../../expression/shape.ts";
 import type { Step } from "../../../plan/step.ts";
-import { didYouMean } from "../../../text/nearest.ts";
 import { keyPath } from "../../../text/path.ts";
 import { clip } from "../../../text/reader.ts";
 import type { MapEntry } from "../../../text/tree.ts";

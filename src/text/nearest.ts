@@ -1,1 +1,0 @@
-export { didYouMean, nearestName } from "../base/nearest.ts";
