@@ -14,6 +14,7 @@ import { covers } from "./policy-match.ts";
 import { notifies, resolveActions } from "./rules/actions.ts";
 import { resolveAgents } from "./rules/agents.ts";
 import { checkApprovals } from "./rules/approvals.ts";
+import { checkStepArguments } from "./rules/arguments.ts";
 import { checkCapabilities, requiredCapabilities } from "./rules/capabilities.ts";
 import { checkCeiling } from "./rules/ceiling.ts";
 import { checkCodes } from "./rules/codes.ts";
@@ -39,6 +40,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
   checkCapabilities(admission);
   resolveActions(admission);
   resolveAgents(admission);
+  checkStepArguments(admission);
   checkTools(admission);
   hintUnkeyedWrites(admission);
   checkApprovals(admission);

@@ -22,6 +22,7 @@ import { readExport } from "../journal/export.ts";
 import { toResult } from "../journal/fold.ts";
 import type { Journal, Owner, RunHead } from "../journal/journal.ts";
 import type { RunResult } from "../journal/result.ts";
+import { runIdProblem } from "../journal/run-id.ts";
 import type { Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
 import { Past } from "../run/past.ts";
@@ -146,22 +147,22 @@ export class Engine {
     const path = typeof deployment === "object" ? null : findDeployment([this.cwd], given);
     const found = path === null ? null : await readForImport(path, name, this.#env);
     if (found === null) return this.deployment(this.cwd);
-    if (found.deployment === null) throw Refused.by(found.diagnostics);
+    if (found.deployment === null) throw Refused.by(found.diagnostics, true);
     return found.deployment;
   }
 
   async #read(content: JsonObject): Promise<LoadedDeployment> {
     const source = new SourceText("deployment", JSON.stringify(content));
     const { root, diagnostics } = parseYaml(source);
-    if (root === null) throw Refused.by(diagnostics);
+    if (root === null) throw Refused.by(diagnostics, true);
     const read = await readDeployment(source, root, { file: null, folder: this.cwd }, this.#env);
-    if (read.deployment === null) throw Refused.by(read.diagnostics);
+    if (read.deployment === null) throw Refused.by(read.diagnostics, true);
     return read.deployment;
   }
 
   async #load(path: string | null): Promise<LoadedDeployment> {
     const { deployment, diagnostics } = await loadDeployment(path, this.#env);
-    if (deployment === null || hasErrors(diagnostics)) throw Refused.by(diagnostics);
+    if (deployment === null || hasErrors(diagnostics)) throw Refused.by(diagnostics, true);
     return deployment;
   }
 
@@ -489,10 +490,7 @@ function asMap(value: Json): JsonObject {
 }
 
 function checkRunId(id: string): void {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here
-  if (id.length >= 1 && id.length <= 128 && !/[\s/\u0000-\u001f\u007f]/u.test(id)) return;
-  throw new Refused(
-    2,
-    new Fault("input.invalid", "", "A run id has 1 to 128 characters, no blanks, control characters or slashes."),
-  );
+  const problem = runIdProblem(id);
+  if (problem === null) return;
+  throw new Refused(2, new Fault("input.invalid", "", `The run id cannot be used: it ${problem}.`));
 }

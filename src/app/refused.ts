@@ -19,11 +19,16 @@ export class Refused extends Error {
   }
 
   /** From the findings of a check, an admission, a deployment. */
-  static by(diagnostics: readonly Diagnostic[]): Refused {
+  /** `ofDeployment`: the text that they are about is `ambit.yaml`, so a fault of its YAML is one of the deployment. */
+  static by(diagnostics: readonly Diagnostic[], ofDeployment = false): Refused {
     const errors = diagnostics.filter((entry) => entry.severity === "error");
     const first = errors[0];
     const code = first?.code ?? "internal.invariant";
-    const exit = errors.every((entry) => exitOfCode(entry.code) === 4) ? 4 : 3;
+    const exit = errors.every(
+      (entry) => exitOfCode(entry.code) === 4 || (ofDeployment && entry.code.startsWith("yaml.")),
+    )
+      ? 4
+      : 3;
     return new Refused(exit, new Fault(code, "", first?.message ?? "Refused without a finding."), diagnostics);
   }
 

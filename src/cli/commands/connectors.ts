@@ -47,12 +47,12 @@ export async function connectorsImportCommand(name: string, options: CommonOptio
   const terminal = terminalOf(options);
   const engine = await createEngine(engineOptions(options, terminal, "ambit connectors import"));
   try {
-    const deployment = await engine.deployment(engine.cwd);
-    const text = await importManifest(deployment, name, process.env);
-    terminal.out(text);
+    const deployment = await engine.deploymentOfConnector(name);
+    const manifest = await importManifest(deployment, name, process.env);
+    terminal.out(terminal.json ? `${jsonText({ type: "manifest", connector: name, manifest })}\n` : manifest);
     terminal.err(
       terminal.color.dim(
-        "Review effects and idempotency before you use it: an importing server's own hints are not trusted.\n",
+        `Review effects and idempotency, save it as manifests/${oneLine(name)}.yaml, and name it in ambit.yaml as the manifest of ${oneLine(name)}.\n`,
       ),
     );
     return 0;

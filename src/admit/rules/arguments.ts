@@ -1,0 +1,72 @@
+import { isObject, type Json } from "../../base/json.ts";
+import { didYouMean } from "../../base/nearest.ts";
+import type { ActionManifest } from "../../catalog/manifest.ts";
+import { checkValue } from "../../catalog/value-schema.ts";
+import type { Value } from "../../plan/expression.ts";
+import { allSteps } from "../../plan/plan.ts";
+import { type Admission, find, stepName } from "../admission.ts";
+
+/**
+ * What can be said of an ordinary step's arguments before it runs: names that the action does not take, names
+ * that it must have, and literals that do not fit. The rest is checked when the values are there.
+ */
+export function checkStepArguments(admission: Admission): void {
+  for (const step of allSteps(admission.input.plan)) {
+    const manifest = step.kind === "action" ? admission.manifests[step.action]?.manifest : undefined;
+    if (step.kind !== "action" || manifest === undefined) continue;
+    for (const { message, help } of problemsOf(manifest, step.args)) {
+      find(admission, {
+        code: "action.invalid_input",
+        message: `${stepName(step)}, ${manifest.name}: ${message}`,
+        span: step.span,
+        help,
+        // The step itself fails with the same code when it comes to it: a handler may count on that.
+        severity: "warning",
+      });
+    }
+  }
+}
+
+function problemsOf(manifest: ActionManifest, args: Value): { message: string; help: string }[] {
+  const names =
+    "map" in args ? Object.keys(args.map) : "lit" in args && isObject(args.lit) ? Object.keys(args.lit) : null;
+  if (names === null) return [];
+  const { properties, required, additionalProperties } = manifest.input;
+  const taken = isObject(properties) ? Object.keys(properties) : [];
+  const reserved = manifest.idempotency.kind === "keyed" ? manifest.idempotency.field : null;
+  const problems: { message: string; help: string }[] = [];
+  if (additionalProperties === false && !isObject(manifest.input["patternProperties"])) {
+    for (const name of names.filter((entry) => !taken.includes(entry))) {
+      problems.push({
+        message: `it takes no ${JSON.stringify(name)}.`,
+        help: `${didYouMean(name, taken)} It takes: ${taken.join(", ") || "nothing"}.`.trim(),
+      });
+    }
+  }
+  const must = (Array.isArray(required) ? required : []).filter(
+    (name) => typeof name === "string" && name !== reserved,
+  );
+  for (const name of must.map(String)) {
+    if (names.includes(name)) continue;
+    problems.push({ message: `the argument ${name} is missing.`, help: `It must have: ${must.join(", ")}.` });
+  }
+  if (problems.length > 0 || reserved !== null) return problems;
+  const whole = literalOf(args);
+  if (whole === undefined) return [];
+  return checkValue(manifest.input, whole).map((problem) => ({
+    message: `${problem.message}.`,
+    help: `Expected: ${problem.expected}.`,
+  }));
+}
+
+/** The value of arguments without any expression. */
+function literalOf(args: Value): Json | undefined {
+  if ("lit" in args) return args.lit;
+  if (!("map" in args)) return undefined;
+  const out: { [key: string]: Json } = {};
+  for (const [name, part] of Object.entries(args.map)) {
+    if (!("lit" in part)) return undefined;
+    out[name] = part.lit;
+  }
+  return out;
+}
