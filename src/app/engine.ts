@@ -8,7 +8,7 @@ import type { AdmittedPlan } from "../admit/admitted-plan.ts";
 import type { AgentConfig } from "../admit/deployment.ts";
 import { agentRunner } from "../agent/loop.ts";
 import type { ModelPort } from "../agent/model.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
+import { type Clock, sleep, systemClock } from "../base/clock.ts";
 import { type Ids, systemIds } from "../base/ids.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { Catalog } from "../catalog/catalog.ts";
@@ -46,6 +46,10 @@ import { Refused } from "./refused.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
 import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
+
+/** How long a living owner has to end a run that is cancelled by force. */
+const FORCE_AFTER_MS = 2_000;
+const FORCE_LOOK_MS = 50;
 
 export interface EngineOptions {
   /** Working folder: where relative paths start and the store is looked for. Default: the process's. */
@@ -254,8 +258,9 @@ export class Engine {
     run: string,
     options: { inputs?: JsonObject; signal?: AbortSignal },
     goOn: boolean,
+    force?: "force",
   ): Promise<EngineRun> {
-    const { lease, processes } = await journal.acquire(run, this.#owner);
+    const { lease, processes } = await journal.acquire(run, this.#owner, force);
     let connectors = new Map<string, Connector>();
     try {
       // Before anything that can fail: whoever gives up here must leave no server behind that still acts (DU-11).
@@ -305,23 +310,35 @@ export class Engine {
     }
   }
 
-  /** Asks the owner of a run to cancel it; one whose owner is gone is taken over and ended here. */
+  /**
+   * Asks the owner of a run to cancel it; one whose owner is gone is taken over and ended here. With `force` an
+   * owner that does not end it within two seconds loses it.
+   */
   async cancel(run: string, by: string, force: boolean): Promise<"asked" | "cancelled" | "over"> {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
       if (isOver(head)) return "over";
-      if (head.owner === null || isAlive(head.owner) === false) {
-        const active = await this.#takeOver(journal, head.run, {}, false);
-        active.cancel(by);
-        await active.result();
-        return "cancelled";
-      }
+      if (head.owner === null || isAlive(head.owner) === false) return await this.#endHere(journal, head.run, by);
       await journal.post({ run: head.run, verb: "cancel", by, body: force ? { force: true } : {} });
-      return "asked";
+      if (!force) return "asked";
+      const until = this.#clock.now() + FORCE_AFTER_MS;
+      while (this.#clock.now() < until) {
+        await sleep(this.#clock, FORCE_LOOK_MS);
+        if (isOver(await journal.find(head.run))) return "cancelled";
+      }
+      return await this.#endHere(journal, head.run, by, "force");
     } catch (error) {
       throw refusedBy(error);
     }
+  }
+
+  /** Takes a run over only to end it. */
+  async #endHere(journal: Journal, run: string, by: string, force?: "force"): Promise<"cancelled"> {
+    const active = await this.#takeOver(journal, run, {}, false, force);
+    active.cancel(by);
+    await active.result();
+    return "cancelled";
   }
 
   /** The store, opened once. */

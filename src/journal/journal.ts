@@ -67,7 +67,7 @@ export interface Journal {
    * are those that earlier owners listed and nobody has told to be ended; they stay listed until `setProcesses`
    * says otherwise, so a taker ends them before anything else it does (DU-11).
    */
-  acquire(run: string, owner: Owner): Promise<{ lease: Lease; processes: ChildProcess[] }>;
+  acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }>;
   /** Appends; `journal.conflict` for a second write of an identity with other content, `run.owned` for a lost lease. */
   append(lease: Lease, records: RunRecord[]): Promise<void>;
   /** Lists the child processes of the run in its lease, in place of those listed before: these have been ended. */

@@ -31,6 +31,19 @@ const MAX_LINE_BYTES = 40 * 1024 * 1024;
 const MAX_STDERR_LINE = 2_000;
 const GRACE = { before: 1_000, after: 2_000 };
 
+/** Servers that run. A process that ends without closing them (a second Ctrl-C) takes them along. */
+const live = new Set<number>();
+
+process.on("exit", () => {
+  for (const pid of live) {
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // It has just ended.
+    }
+  }
+});
+
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
@@ -66,6 +79,7 @@ export class StdioTransport implements Transport {
       child.once("spawn", () => {
         const pid = child.pid ?? 0;
         this.#id = { pid, startTime: startTimeOf(pid) };
+        live.add(pid);
         resolve();
       });
       child.once("error", (error) => {
@@ -73,6 +87,7 @@ export class StdioTransport implements Transport {
         this.#end();
       });
       child.once("exit", () => {
+        live.delete(child.pid ?? 0);
         // What it said before it went is still in the pipe; nobody else's open pipe may keep us waiting.
         setImmediate(() => this.#end());
       });

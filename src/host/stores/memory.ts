@@ -54,9 +54,9 @@ class MemoryJournal implements Journal {
     return { run: row.head.run, epoch: row.epoch };
   }
 
-  async acquire(run: string, owner: Owner): Promise<{ lease: Lease; processes: ChildProcess[] }> {
+  async acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }> {
     const row = this.#row(run);
-    if (row.head.owner) throw runOwned(run, row.head.owner, row.since);
+    if (row.head.owner && force === undefined) throw runOwned(run, row.head.owner, row.since);
     const processes = row.processes;
     this.#own(row, owner);
     return { lease: { run, epoch: row.epoch }, processes };

@@ -194,11 +194,11 @@ class SqliteJournal implements Journal {
     return lease;
   }
 
-  async acquire(run: string, owner: Owner): Promise<{ lease: Lease; processes: ChildProcess[] }> {
+  async acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }> {
     const { id, ...taken } = await this.#write(() => {
       const head = this.#head(run);
       const before = ownerOf(head);
-      if (before && this.#lives(before)) throw runOwned(run, before, head.since ?? "");
+      if (before && force === undefined && this.#lives(before)) throw runOwned(run, before, head.since ?? "");
       this.#sql.setBeat.run(owner.id, this.#uptime());
       this.#sql.take.run(JSON.stringify(owner), this.#now(), head.id);
       const processes = this.#processesOf(head);
