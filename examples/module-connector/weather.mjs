@@ -10,8 +10,17 @@ export const weather = defineConnector({
     actions: {
       now: {
         description: "The weather in a town.",
-        input: { type: "object", required: ["town"], additionalProperties: false, properties: { town: { type: "string" } } },
-        output: { type: "object", required: ["degrees", "wind"], properties: { degrees: { type: "number" }, wind: { type: "string" } } },
+        input: {
+          type: "object",
+          required: ["town"],
+          additionalProperties: false,
+          properties: { town: { type: "string" } },
+        },
+        output: {
+          type: "object",
+          required: ["degrees", "wind"],
+          properties: { degrees: { type: "number" }, wind: { type: "string" } },
+        },
         effects: "read",
         idempotency: "natural",
       },
