@@ -81,12 +81,15 @@ export function canonical(value: Json): string {
 
 /**
  * Parses text that must be JSON as the rest of the engine has it: a number that is out of range (`1e999`), a lone
- * surrogate or a nesting beyond {@link MAX_JSON_DEPTH} is refused here and not where it is hashed.
+ * surrogate or a nesting beyond `maxDepth` is refused here and not where it is hashed.
  */
-export function parseJson(text: string): { ok: true; value: Json } | { ok: false; message: string } {
+export function parseJson(
+  text: string,
+  maxDepth = MAX_JSON_DEPTH,
+): { ok: true; value: Json } | { ok: false; message: string } {
   try {
     const value = JSON.parse(text) as Json;
-    const bad = findNotJson(value);
+    const bad = findNotJson(value, maxDepth);
     return bad === null ? { ok: true, value } : { ok: false, message: `${bad.path || "the value"} is ${bad.reason}` };
   } catch (error) {
     return { ok: false, message: error instanceof Error ? error.message : "no JSON" };

@@ -45,7 +45,7 @@ export function readExport(text: string): ReadExport {
   for (const line of lines) reader.add(line);
   let dropped: string | null = null;
   if (rest.trim() !== "") {
-    if (parseJson(rest).ok) reader.add(rest);
+    if (parseJson(rest, DEEPEST).ok) reader.add(rest);
     else dropped = `line ${lines.length + 1} is unfinished and was left out`;
   }
   if (reader.records.length === 0) throw damaged(1, "the file holds no record");
@@ -61,7 +61,7 @@ class ExportReader {
   add(text: string): void {
     this.#line++;
     const line = this.#line;
-    const parsed = parseJson(text);
+    const parsed = parseJson(text, DEEPEST);
     if (!parsed.ok) throw damaged(line, "it is no JSON");
     const bad = findNotJson(parsed.value, DEEPEST);
     if (bad) throw damaged(line, `\`${quoted(bad.path)}\` holds ${bad.reason}`);

@@ -7,7 +7,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
-import { isObject, parseJson } from "../../base/json.ts";
+import { isObject, MAX_JSON_DEPTH, parseJson } from "../../base/json.ts";
 import { isProcessAlive, startTimeOf } from "../stores/process-identity.ts";
 import { endProcess, type ProcessId } from "./child-process.ts";
 
@@ -30,6 +30,9 @@ export const LOST = "ambit.connection_lost";
 const MAX_LINE_BYTES = 40 * 1024 * 1024;
 const MAX_STDERR_LINE = 2_000;
 const GRACE = { before: 1_000, after: 2_000 };
+
+/** A result as deep as ours may be, within its envelope. */
+const MESSAGE_DEPTH = MAX_JSON_DEPTH + 16;
 
 /** Servers that run. A process that ends without closing them (a second Ctrl-C) takes them along. */
 const live = new Set<number>();
@@ -147,7 +150,7 @@ export class StdioTransport implements Transport {
 
   #line(line: string): void {
     if (line.trim() === "") return;
-    const parsed = parseJson(line);
+    const parsed = parseJson(line, MESSAGE_DEPTH);
     if (!parsed.ok || !isJsonRpc(parsed.value)) {
       this.#broken(line);
       return;
