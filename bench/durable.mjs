@@ -1,7 +1,7 @@
 // A durable step of one run against a raw SQLite append with the same settings and the same bytes.
 import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { inFolder, runOnce, withEngine, writeFlow } from "./flow.mjs";
+import { inFolder, roundsFlow, runOnce, withEngine } from "./flow.mjs";
 import { median, milliseconds, noise, percent, repeat } from "./measure.mjs";
 
 const ROUNDS = 7;
@@ -25,8 +25,8 @@ function rawAppends(path, n, text) {
 
 export async function durable() {
   return inFolder(async (folder) => {
-    const ten = writeFlow(folder, 10);
-    const hundred = writeFlow(folder, 100);
+    const ten = roundsFlow(folder, 10);
+    const hundred = roundsFlow(folder, 100);
     const text = "x".repeat(900);
     const raw = [];
     const step = [];

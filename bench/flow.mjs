@@ -56,6 +56,21 @@ export function loopFlow(folder, loops) {
   return file;
 }
 
+/** One loop of N natural writes: what a step costs, without the reading of a longer file. */
+export function roundsFlow(folder, rounds) {
+  writeFlow(folder, 1);
+  const file = join(folder, `rounds-${rounds}.workfile.yaml`);
+  writeFileSync(
+    file,
+    `workfile: "1"
+name: rounds-${rounds}
+steps:
+  - loop_0: { wf.each: "{{ range(${rounds}) }}", as: n, max: 1000, steps: [ { s: { work.do: { n: "{{ n }}" } } } ] }
+`,
+  );
+  return file;
+}
+
 export async function withEngine(folder, store, work) {
   const engine = await createEngine({ cwd: folder, say: () => {}, ...(store ? { store } : {}) });
   try {
