@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { idOf, TABLE_FILE, tableText } from "./table.mjs";
+import { idOf, rowTests, TABLE_FILE, tableText } from "./table.mjs";
 
 test("docs/conformance.md is what the generator gives (node test/conformance/table.mjs --write)", () => {
   expect(readFileSync(TABLE_FILE, "utf8")).toBe(tableText());
@@ -36,6 +36,24 @@ test("a pending case, or a pending variant of one, is shown with its reason", ()
   expect(tableOf({ "WX-1-a": {}, "WX-12-a": {}, "WX-12-ab": {} }, { "WX-1-a": "why", "WX-12-a/v": "how" })).toEqual([
     "| WX-1 | one \\| first | `WX-1-a` | pending (`WX-1-a`: why) |",
     "| WX-12 | twelve | `WX-12-a`, `WX-12-ab` | pending (`WX-12-a/v`: how) |",
+    "| WC-2 | two |  | later |",
+  ]);
+});
+
+test("a test that begins with an id stands for it, one that only names it does not", () => {
+  root = mkdtempSync(join(tmpdir(), "ambit-table-"));
+  writeFileSync(join(root, "a.test.ts"), 'test("WX-1, WX-12: shown", () => {});\ntest("as in WC-2: not", () => {});\n');
+  const tests = rowTests(root);
+  expect([...tests]).toEqual([
+    ["WX-1", ["a.test.ts"]],
+    ["WX-12", ["a.test.ts"]],
+  ]);
+  writeFileSync(join(root, "ids.json"), JSON.stringify({ "WX-1": "one", "WC-2": "two" }));
+  const rows = tableText(root, [], tests)
+    .split("\n")
+    .filter((line) => line.startsWith("| W"));
+  expect(rows).toEqual([
+    "| WX-1 | one | [a.test.ts](../test/conformance-rows/a.test.ts) | passes |",
     "| WC-2 | two |  | later |",
   ]);
 });
