@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { Json } from "../base/json.ts";
 import { Marked, mark, recorded, rehydrate, reveal, SENSITIVE, type Val } from "./marked.ts";
 
-const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
+/** As a record reads back: JSON has no minus zero. */
+const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as Json);
 /** JSON with keys that a forger would use. */
 const odd = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
