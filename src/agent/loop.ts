@@ -325,7 +325,7 @@ class AgentExecution {
       flush: true,
       needs: [this.#goal, this.#projected],
       start: async (context) => {
-        const { signal } = context;
+        const { signal } = context.effect;
         if (signal.aborted) return unaskedTurn();
         needClear([this.#goal, this.#projected], this.#at, "The agent");
         const model = this.#model;
@@ -346,7 +346,6 @@ class AgentExecution {
         const outcome = await settle<TurnOutcome>(
           context,
           this.#in.scheduler.drainGrace,
-          signal,
           () => model.turn(request, signal),
           (error) => ({ is: "failed", code: "agent.unavailable", message: messageOf(error) }),
         );
