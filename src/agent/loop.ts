@@ -235,7 +235,7 @@ class AgentExecution {
       scheduler.stopAt(scope, this.#context.due, { cause: "timeout", because: null, limit, by: null });
     }
     const names = this.#context.scope.enter({ error: this.#in.errorValue(fault) });
-    const end = await this.#in.list(steps, { scope: names, position, stop: scope });
+    const end = await this.#in.list(steps, { ...this.#context, scope: names, position, stop: scope });
     scheduler.closeScope(scope);
     if (end.is === "exit") return end;
     if (end.is === "stopped" && outer.current !== null) return end;

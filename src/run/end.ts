@@ -1,4 +1,4 @@
-import type { Fault } from "../errors/fault.ts";
+import { Fault } from "../errors/fault.ts";
 import type { StopCause } from "../journal/bodies.ts";
 import type { Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
@@ -34,3 +34,7 @@ export type End =
   | { is: "exit"; exit: Exit };
 
 export const NULL_END: End = Object.freeze({ is: "value", value: null });
+
+export function timeoutFault(at: Position, limit: number | null): Fault {
+  return new Fault("flow.timeout", at, `The step was not over within ${limit} ms.`, { timeout_ms: limit });
+}

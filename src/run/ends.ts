@@ -29,6 +29,10 @@ export class Ends {
     this.truncated.push({ at, cause, done, left });
   }
 
+  cleanedUp(position: Position, status: string, code: string | null): void {
+    this.cleanup.push({ position, status, code });
+  }
+
   unknownEffect(position: Position, action: string, code: string, key: string | null): void {
     if (this.unknown.some((entry) => entry.position === position)) return;
     this.unknown.push({ position, action, code, ...(key === null ? {} : { key }) });

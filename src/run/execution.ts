@@ -10,6 +10,7 @@ import type { Counts, Outcome } from "../journal/outcome.ts";
 import { recorded, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import type { End, Stop } from "./end.ts";
+import { runFile } from "./file.ts";
 import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
 import { Interpreter } from "./interpreter.ts";
 import { Parked } from "./past.ts";
@@ -110,14 +111,9 @@ export class Execution {
       limit: limits.deadline,
       by: null,
     });
-    const { end, outputs } = await this.#drive(async () => {
-      const list = await this.#interpreter.listIn(plan.steps, { scope, position: "", stop: root });
-      if (list.end.is !== "value" || plan.outputs === undefined) return { end: list.end, outputs: null };
-      const result = this.#interpreter.evaluator.value(plan.outputs, list.scope, "");
-      return result.ok
-        ? { end: list.end, outputs: result.value }
-        : { end: { is: "failed" as const, fault: result.fault }, outputs: null };
-    });
+    const { end, outputs } = await this.#drive(() =>
+      runFile(this.#interpreter, plan, { scope, position: "", stop: root }, () => this.#scheduler.closeScope(root)),
+    );
     this.#scheduler.closeScope(root);
     return this.#end(end, outputs);
   }

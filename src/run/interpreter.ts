@@ -16,7 +16,8 @@ import { Fault, matchesCode } from "../errors/fault.ts";
 import type { Val } from "../plan/marked.ts";
 import { auxPosition, childPosition, type Position } from "../plan/position.ts";
 import type { OnUnknown, Step } from "../plan/step.ts";
-import type { End } from "./end.ts";
+import { type DueCleanup, dueCleanups, leaveList } from "./cleanup.ts";
+import { type End, timeoutFault } from "./end.ts";
 import { Ends } from "./ends.ts";
 import { Evaluator } from "./evaluator.ts";
 import type { Recorder } from "./recorder.ts";
@@ -28,6 +29,8 @@ import { runBranch } from "./steps/branch.ts";
 import { runEach } from "./steps/each.ts";
 import { runExit } from "./steps/exit.ts";
 import { runNotify } from "./steps/notify.ts";
+import { runParallel } from "./steps/parallel.ts";
+import { runRepeat } from "./steps/repeat.ts";
 import type { ListContext, StepContext, StepRunner, StepRunners } from "./steps/step-runner.ts";
 import { hashValue } from "./value-hash.ts";
 
@@ -37,6 +40,8 @@ export const BASIC_RUNNERS: StepRunners = {
   assign: runAssign,
   branch: runBranch,
   each: runEach,
+  repeat: runRepeat,
+  parallel: runParallel,
   notify: runNotify,
   exit: runExit,
 };
@@ -87,14 +92,20 @@ export class Interpreter {
   /** The same, with the frame, in which a `yield` or the outputs are evaluated. */
   async listIn(steps: readonly Step[], context: ListContext): Promise<{ end: End; scope: Scope }> {
     const scope = context.scope.enter({});
+    const cleanups: DueCleanup[] = [];
+    const end = await this.#inOrder(steps, { scope, position: context.position, stop: context.stop, cleanups });
+    if (cleanups.length > 0) await leaveList(this, cleanups, end, context.cleanups);
+    return { end, scope };
+  }
+
+  async #inOrder(steps: readonly Step[], context: ListContext): Promise<End> {
     let last: Val = null;
     for (const step of steps) {
-      const end = await this.#step(step, { scope, position: context.position, stop: context.stop });
+      const end = await this.#step(step, context);
       if (end.is === "value") last = end.value;
-      else if (end.is === "skipped") continue;
-      else return { end, scope };
+      else if (end.is !== "skipped") return end;
     }
-    return { end: { is: "value", value: last }, scope };
+    return { is: "value", value: last };
   }
 
   async #step(step: Step, context: ListContext): Promise<End> {
@@ -117,6 +128,11 @@ export class Interpreter {
         fault: new Fault("flow.limit_exceeded", at, `The run has executed ${limit} steps, its limit.`, { limit }),
       };
     }
+    if (step.cleanup.length > 0) {
+      // Readable in its cleanup from its start on, null until it has a value.
+      context.scope.write(step, null);
+      context.cleanups.push(...dueCleanups(step.cleanup, at, context.scope));
+    }
     const end = await this.#subject(step, at, context);
     const outside = context.stop.current;
     if (outside !== null) return { is: "stopped", stop: outside };
@@ -130,7 +146,13 @@ export class Interpreter {
     const runner = this.#runners[step.kind] as StepRunner<typeof step.kind> | undefined;
     invariant(runner !== undefined, `no runner for steps of kind ${step.kind}`);
     if (step.timeout === undefined && step.kind !== "agent") {
-      return runner(this, step, { scope: context.scope, position: at, stop: context.stop, due: null });
+      return runner(this, step, {
+        scope: context.scope,
+        position: at,
+        stop: context.stop,
+        cleanups: context.cleanups,
+        due: null,
+      });
     }
     let due: number | null = null;
     const scope = this.scheduler.openScope(at, context.stop);
@@ -162,7 +184,7 @@ export class Interpreter {
         if (!guard.value) continue;
       }
       const position = auxPosition(at, "catch");
-      const { end, scope: inner } = await this.listIn(entry.steps, { scope, position, stop: context.stop });
+      const { end, scope: inner } = await this.listIn(entry.steps, { ...context, scope, position });
       if (end.is !== "value" && end.is !== "skipped") return end;
       let value: Val = null;
       if (entry.value !== undefined) {
@@ -225,8 +247,4 @@ export class Interpreter {
     this.recorder.trail(position, "truncated", { cause, done, left });
     this.ends.truncate(position, cause, done, left);
   }
-}
-
-export function timeoutFault(at: Position, limit: number | null): Fault {
-  return new Fault("flow.timeout", at, `The step was not over within ${limit} ms.`, { timeout_ms: limit });
 }

@@ -115,6 +115,8 @@ export class Scheduler {
   readonly notes = new Notes();
   readonly #ready: Ready[] = [];
   readonly root: StopScope;
+  /** Above the scopes of cleanups: what stops the run does not stop them. */
+  readonly #cleanups = new StopScope("", null);
   #history: History | null;
   #running = 0;
   #now: number;
@@ -249,6 +251,18 @@ export class Scheduler {
     return scope;
   }
 
+  /** A scope outside of whatever is stopped already. A run in a hurry leaves cleanups out. */
+  openCleanup(position: Position, number: number): StopScope {
+    const scope = new StopScope(position, this.#cleanups, number);
+    this.#register(scope);
+    if (this.#hurry.isOn) this.#hurryCleanup(scope);
+    return scope;
+  }
+
+  #hurryCleanup(scope: StopScope): void {
+    this.requestStop(scope, { cause: "cancel", because: null, limit: null, by: null });
+  }
+
   closeScope(scope: StopScope): void {
     scope.close();
     const open = this.#scopes.get(scope.position);
@@ -268,7 +282,8 @@ export class Scheduler {
   /** A branch's own decision to stop another scope: recorded, then done. */
   async decide(scope: StopScope, stop: Stop): Promise<void> {
     if (scope.stop !== null || scope.closed) return;
-    const same = this.#waits.get(recordKey({ position: scope.position, kind: "stop.decided", attempt: 1 }));
+    const { position, number: attempt } = scope;
+    const same = this.#waits.get(recordKey({ position, kind: "stop.decided", attempt }));
     if (same !== undefined) {
       // Two branches decide the same stop in one rest: it is recorded once, and both wait for it.
       await new Promise<void>((resolve) => {
@@ -281,8 +296,8 @@ export class Scheduler {
     scope.requested = true;
     await this.wait({
       kind: "stop.decided",
-      position: scope.position,
-      attempt: 1,
+      position,
+      attempt,
       in: undefined,
       scope: null,
       onBudget: "abort",
@@ -300,7 +315,13 @@ export class Scheduler {
     }
     scope.requested = true;
     this.#commit(
-      { kind: "stop.decided", position: scope.position, attempt: 1, in: undefined, body: recordedBody(stopBody(stop)) },
+      {
+        kind: "stop.decided",
+        position: scope.position,
+        attempt: scope.number,
+        in: undefined,
+        body: recordedBody(stopBody(stop)),
+      },
       stopBody(stop),
       scope,
     );
@@ -308,13 +329,16 @@ export class Scheduler {
 
   /** Ends all effects without waiting for them: a forced cancel, or a run that cannot go on. */
   abandon(stop: Stop): void {
-    for (const effect of this.root.effects()) effect.abort(stop);
+    for (const top of [this.root, this.#cleanups]) for (const effect of top.effects()) effect.abort(stop);
     for (const open of this.#scopes.values()) for (const scope of open) scope.close();
   }
 
   /** From now on a stopped effect is given up at once: nothing is waited for. */
   hurry(): void {
     this.#hurry.begin();
+    for (const open of this.#scopes.values()) {
+      for (const scope of open) if (scope.parent === this.#cleanups) this.#hurryCleanup(scope);
+    }
   }
 
   /** Makes the run fail from outside: a lost lease, a store that is gone. */
@@ -531,7 +555,9 @@ export class Scheduler {
       by: (body["by"] as string | undefined) ?? null,
     };
     // None: a timer that fired in the moment its scope ended. It stopped nothing then and stops nothing now.
-    const target = scope ?? this.#scopes.get(record.position)?.find((entry) => entry.stop === null);
+    const target =
+      scope ??
+      this.#scopes.get(record.position)?.find((entry) => entry.stop === null && entry.number === record.attempt);
     target?.apply(stop);
   }
 

@@ -26,8 +26,12 @@ export class StopScope {
   readonly #children = new Set<StopScope>();
   readonly #effects = new Set<Stoppable>();
 
-  constructor(position: Position, parent: StopScope | null) {
+  /** Tells scopes of one position apart that come one after the other: of the entries of a cleanup. */
+  readonly number: number;
+
+  constructor(position: Position, parent: StopScope | null, number = 1) {
     this.position = position;
+    this.number = number;
     this.parent = parent;
     if (parent !== null) parent.#children.add(this);
   }

@@ -49,21 +49,12 @@ export function checkCapabilities(admission: Admission): void {
   }
   const span = plan.steps[0]?.span;
   if (span === undefined) return;
-  if (plan.cleanup.length > 0) {
-    find(admission, {
-      code: "capability.unsupported",
-      message: "cleanup of a file is parsed and not run by this version.",
-      span: plan.cleanup[0]?.steps[0]?.span ?? span,
-    });
-  }
   if (plan.single !== undefined) {
     find(admission, { code: "capability.unsupported", message: "single is parsed and not run by this version.", span });
   }
 }
 
 const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {
-  repeat: "wf.repeat",
-  parallel: "wf.parallel",
   call: "wf.call",
   wait: "wf.wait",
   ask: "wf.ask",
@@ -73,7 +64,6 @@ function unsupportedIn(step: Step): string[] {
   const found: string[] = [];
   const kind = UNSUPPORTED_KINDS[step.kind];
   if (kind !== undefined) found.push(kind);
-  if (step.cleanup.length > 0) found.push("cleanup");
   if (step.onUnknown === "halt" || step.onUnknown === "reconcile") found.push(`on_unknown: ${step.onUnknown}`);
   return found;
 }

@@ -30,7 +30,7 @@ export const runBranch: StepRunner<"branch"> = async (interpreter, step, context
     }
   }
   interpreter.recorder.trail(position, taken ? "then" : "else", detail);
-  return interpreter.list(steps, { scope, position, stop: context.stop });
+  return interpreter.list(steps, context);
 };
 
 /** Case texts are compared with `==`, numbers and booleans by their JSON text. */

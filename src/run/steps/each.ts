@@ -1,12 +1,12 @@
 import { Fault } from "../../errors/fault.ts";
 import { mark, peel, type Val } from "../../plan/marked.ts";
 import { indexedPosition } from "../../plan/position.ts";
-import type { End, Stop } from "../end.ts";
+import type { End } from "../end.ts";
 import { kindOf } from "../evaluator.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { redactedAt } from "../redacted.ts";
 import type { Scope } from "../scope.ts";
-import type { StopScope } from "../stop-scope.ts";
+import { runSiblings } from "../siblings.ts";
 import type { StepContext, StepOf, StepRunner } from "./step-runner.ts";
 
 type Each = StepOf<"each">;
@@ -28,32 +28,30 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
     };
   }
   const count = step.max === undefined ? items.length : Math.min(items.length, step.max);
-  const concurrency = Math.min(step.concurrency, interpreter.limits.concurrency);
-  const scopes: (StopScope | null)[] = items.map(() => null);
   const results: Val[] = Array.from({ length: count }, () => null);
-  let ended: End | null = null;
+  const positions = results.map((_, index) => indexedPosition(position, index));
   let done = 0;
   let untilMet = false;
-  const tasks = Array.from({ length: count }, (_, i) => async (): Promise<void> => {
-    const scope = interpreter.scheduler.openScope(indexedPosition(position, i), context.stop);
-    scopes[i] = scope;
-    const end = await runItem(interpreter, step, context, scope, i, mark(items[i] ?? null, marks), results);
-    interpreter.scheduler.closeScope(scope);
-    scopes[i] = null;
-    if (end.is === "value") {
+  const ended = await runSiblings(
+    interpreter,
+    context,
+    positions,
+    step.concurrency,
+    async (index, inner) => {
+      const end = await runItem(
+        interpreter,
+        step,
+        { ...context, ...inner },
+        index,
+        mark(items[index] ?? null, marks),
+        results,
+      );
+      if (end.is !== "value") return end;
       done++;
       if (end.value === true) untilMet = true;
-      return;
-    }
-    if (ended !== null || end.is === "stopped") return;
-    ended = end;
-    const stop = stopFor(end, position);
-    for (const sibling of scopes) if (sibling !== null) await interpreter.scheduler.decide(sibling, stop);
-  });
-  await interpreter.scheduler.fork(
-    tasks,
-    concurrency,
-    () => ended === null && !untilMet && context.stop.current === null,
+      return end;
+    },
+    () => !untilMet,
   );
   const stop = context.stop.current;
   if (stop !== null) return { is: "stopped", stop };
@@ -65,24 +63,18 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
   return { is: "value", value: untilMet ? results.slice(0, done) : results };
 };
 
-function stopFor(end: End, position: string): Stop {
-  const because = end.is === "failed" ? { position: end.fault.at, code: end.fault.code } : { position, code: "exit" };
-  return { cause: end.is === "failed" ? "sibling_failed" : "exit", because, limit: null, by: null };
-}
-
 /** Runs one item; its end is a value: whether `until` is met. */
 async function runItem(
   interpreter: Interpreter,
   step: Each,
   context: StepContext,
-  stop: StopScope,
   index: number,
   item: Val,
   results: Val[],
 ): Promise<End> {
   const position = indexedPosition(context.position, index);
   const scope = context.scope.enter({ [step.item]: item, index });
-  const { end, scope: inner } = await interpreter.listIn(step.steps, { scope, position, stop });
+  const { end, scope: inner } = await interpreter.listIn(step.steps, { ...context, scope, position });
   const ended = end.is === "value" ? finishItem(interpreter, step, inner, position, end.value, index, results) : end;
   if (ended.is !== "failed" || step.onItemFailure === "fail") return ended;
   const { fault } = ended;

@@ -1,6 +1,7 @@
 import type { Val } from "../../plan/marked.ts";
 import type { Position } from "../../plan/position.ts";
 import type { Step, StepKind } from "../../plan/step.ts";
+import type { DueCleanup } from "../cleanup.ts";
 import type { End } from "../end.ts";
 import type { Interpreter } from "../interpreter.ts";
 import type { Scope } from "../scope.ts";
@@ -12,6 +13,8 @@ export interface ListContext {
   /** The position that the list's steps stand below. */
   position: Position;
   stop: StopScope;
+  /** Where what is still due when a list below has ended well goes: the list around. */
+  cleanups: DueCleanup[];
 }
 
 /** Where one step runs: `position` is its own, `stop` the nearest scope that can stop it. */

@@ -1,0 +1,31 @@
+import type { Val } from "../plan/marked.ts";
+import type { Plan } from "../plan/plan.ts";
+import { type DueCleanup, dueCleanups, leaveList } from "./cleanup.ts";
+import type { End } from "./end.ts";
+import type { Interpreter } from "./interpreter.ts";
+import type { ListContext } from "./steps/step-runner.ts";
+
+/**
+ * Runs one file, that of the run or of a call: its steps, its outputs, and what is due at its end. `over` is called
+ * when its own work is done: what bounds that bounds no cleanup.
+ */
+export async function runFile(
+  interpreter: Interpreter,
+  plan: Plan,
+  context: Omit<ListContext, "cleanups">,
+  over: () => void,
+): Promise<{ end: End; outputs: Val }> {
+  const { scope, position } = context;
+  const cleanups: DueCleanup[] = dueCleanups(plan.cleanup, position, scope);
+  const list = await interpreter.listIn(plan.steps, { ...context, cleanups });
+  let { end } = list;
+  let outputs: Val = null;
+  if (end.is === "value" && plan.outputs !== undefined) {
+    const result = interpreter.evaluator.value(plan.outputs, list.scope, position);
+    if (result.ok) outputs = result.value;
+    else end = { is: "failed", fault: result.fault };
+  }
+  over();
+  await leaveList(interpreter, cleanups, end, []);
+  return { end, outputs };
+}
