@@ -81,6 +81,8 @@ export interface Definition {
   /** Where wf.notify also goes; its text is added to `with` as `text`. */
   notify: { action: string; with: JsonObject } | null;
   flags: string[];
+  /** What the address of a question begins with, where the plan asks and something serves it. */
+  askUrl?: string;
 }
 
 declare const admitted: unique symbol;

@@ -1,9 +1,11 @@
 import { hasEffect } from "../catalog/manifest.ts";
 import type { AgentStep } from "../plan/step.ts";
-import { type CallEnd, dispatch } from "../run/dispatch.ts";
+import { approval } from "../run/approval.ts";
+import { type CallEnd, checkArguments, dispatch } from "../run/dispatch.ts";
 import type { Interpreter } from "../run/interpreter.ts";
 import type { Meter } from "../run/meter.ts";
 import type { StopScope } from "../run/stop-scope.ts";
+import { settleUnknown } from "../run/unknown.ts";
 import { toolAnswer } from "./answers.ts";
 import type { LoopEnd } from "./loop-end.ts";
 import type { ToolAnswer } from "./model.ts";
@@ -25,7 +27,7 @@ export async function dispatchAll(
   given: CallsOf,
   calls: readonly AcceptedCall[],
 ): Promise<LoopEnd | { answers: Map<number, ToolAnswer> }> {
-  const { interpreter, step } = given;
+  const { interpreter } = given;
   const answers = new Map<number, ToolAnswer>();
   for (const group of sideBySide(calls)) {
     const ends = await interpreter.scheduler.fork(
@@ -33,36 +35,75 @@ export async function dispatchAll(
       interpreter.limits.concurrency,
       () => given.stop.current === null,
     );
-    for (const [i, end] of ends.entries()) {
+    for (const [i, ended] of ends.entries()) {
       const call = group[i];
-      if (!call || end === null) continue;
-      const lost = end.is === "unknown" ? end.code : end.is === "stopped" ? end.cutOff : null;
-      if (lost !== null) interpreter.ends.unknownEffect(call.position, call.name, lost, call.key);
+      if (!call || ended === null) continue;
+      const end = await settled(given, call, ended);
+      if (end.is === "left") return end.end;
       if (end.is !== "stopped") answers.set(call.index, toolAnswer(call, end));
     }
     const stop = given.stop.current;
     if (stop !== null) return { reason: "stopped", stop };
-    const unknown = ends.find((end) => end?.is === "unknown");
-    if (unknown?.is === "unknown" && step.onUnknown !== "fail") {
-      const end = await interpreter.unknown(step.onUnknown, unknown.fault, unknown.fault.at);
-      return { reason: "aborted-run", end };
-    }
     if (ends.some((end) => end?.is === "exhausted")) return { reason: "exhausted", by: "steps" };
   }
   return { answers };
 }
 
-function dispatchOne({ interpreter, stop, meter }: CallsOf, call: AcceptedCall): Promise<CallEnd> {
+/**
+ * Lists an effect whose outcome is not known and applies the step's policy: under `abort` and `halt` the agent is
+ * told nothing of it until it is settled.
+ */
+async function settled(
+  given: CallsOf,
+  call: AcceptedCall,
+  end: CallEnd,
+): Promise<Exclude<CallEnd, { is: "unknown" }> | Extract<CallEnd, { is: "unknown" }> | { is: "left"; end: LoopEnd }> {
+  const { interpreter, step, stop, meter } = given;
+  const lost = end.is === "unknown" ? end.code : end.is === "stopped" ? (end.cutOff?.code ?? null) : null;
+  if (lost !== null) interpreter.ends.unknownEffect(call.position, call.name, lost, call.key);
+  if (end.is !== "unknown" || step.onUnknown === "fail" || stop.current !== null) return end;
+  const { attempt, fault } = end;
+  const how = await settleUnknown(interpreter, step.onUnknown, {
+    action: call.name,
+    position: call.position,
+    attempt,
+    fault,
+    scope: stop,
+  });
+  switch (how.is) {
+    case "value":
+      return { is: "ok", value: how.value };
+    case "failed":
+      return { is: "failed", fault: how.fault };
+    case "stopped":
+      return {
+        is: "left",
+        end: step.onUnknown === "abort" ? { reason: "aborted-run", end: how } : { reason: "stopped", stop: how.stop },
+      };
+    case "retry":
+      if (!meter.take()) return { is: "exhausted", fault };
+      return settled(given, call, await dispatchOne(given, call, attempt + 1));
+  }
+}
+
+async function dispatchOne({ interpreter, stop, meter }: CallsOf, call: AcceptedCall, first = 1): Promise<CallEnd> {
   const { manifest } = call.tool.action;
+  const { connection } = call.tool.action;
+  const asked = await approval(interpreter, call.name, connection, call.args, call.position, stop);
+  if (asked.is === "rejected") return { is: "failed", fault: asked.fault };
+  if (asked.is === "stopped") return { is: "stopped", stop: asked.stop, cutOff: null };
+  const edited = asked.args === call.args ? null : checkArguments(manifest, asked.args, call.key, call.position);
+  if (edited) return { is: "failed", fault: edited };
   return dispatch(interpreter.scheduler, interpreter.connectors, {
     run: interpreter.run,
     action: call.tool.action,
-    args: call.args,
+    args: asked.args,
     key: call.key,
     position: call.position,
     scope: stop,
     attempts: manifest.retry.attempts,
     backoff: manifest.retry.backoff,
+    first,
     ofAgent: true,
     mayRetry: () => meter.free >= 1,
     takeAttempt: () => meter.take(),

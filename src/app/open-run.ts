@@ -68,6 +68,7 @@ export async function openRun(pages: Pages, again: JsonObject): Promise<OpenedRu
     trigger: accepted.body["trigger"] ?? null,
     run: accepted.run,
     startedAt: started.at,
+    identity: typeof accepted.body["identity"] === "string" ? accepted.body["identity"] : "",
   };
   return { admitted, roots, first: [accepted, started], cursor, origin: readOrigin(accepted.body["origin"]) };
 }

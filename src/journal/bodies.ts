@@ -183,7 +183,8 @@ export type CallEndedBody = {
 export type SettledBody = {
   /** A person, or `reconcile`. */
   by: string;
-  how: "succeeded" | "failed" | "retry";
+  /** `left`: stopped before anybody settled it; it stays unknown. */
+  how: "succeeded" | "failed" | "retry" | "left";
   value?: Json;
   code?: string;
   comment?: string | null;
@@ -224,6 +225,8 @@ export type AskOpenedBody = {
   assignees: Json;
   approvers: Json;
   expires_at: string | null;
+  /** Of an approval: what is to be dispatched. */
+  call?: { action: string; connection: string; args: Json };
 };
 
 export type AskEndedBody = {

@@ -307,7 +307,7 @@ const BODIES: { readonly [K in EventKind]: Shape } = {
     }),
     callEnd,
   ),
-  "call.settled": mapOf({ by: text, how: oneOf(["succeeded", "failed", "retry"]), code: maybe(text) }),
+  "call.settled": mapOf({ by: text, how: oneOf(["succeeded", "failed", "retry", "left"]), code: maybe(text) }),
   "code.ended": mapOf({ language: text, code: text, fault: noFault, queued_ms: amount, duration_ms: amount }),
   "code.fetch": mapOf({ method: text, host: text, path: text, status: orNull(number), duration_ms: amount }),
   "wait.set": mapOf({ due: time }),

@@ -192,7 +192,7 @@ function applyBody(next: Fresh, source: RunRecord): void {
       applyCall(next, source);
       break;
     case "call.settled":
-      next.unknown = withoutPosition(next.unknown, position);
+      if (textIn(record.body, "how") !== "left") next.unknown = withoutPosition(next.unknown, position);
       break;
     case "wait.set":
       stand(next, { position, reason: "timer", due: textIn(record.body, "due") });

@@ -30,10 +30,12 @@ export interface ChildProcess {
 export interface RunRequest {
   id: number;
   run: string;
-  /** `cancel` now; `answer`, `approve`, `reject`, `resolve` follow. */
+  /** `cancel`, `answer` (of a question or an approval), `settle` (of an effect whose outcome is not known). */
   verb: string;
   by: string;
   body: JsonObject;
+  /** RFC 3339, when it was asked. */
+  at: string;
 }
 
 /** What the store knows of a run without reading its records. */
@@ -88,8 +90,11 @@ export interface Journal {
   find(idOrPrefix: string): Promise<RunHead>;
   /** Takes over the records of an exported run, as a run without an owner. `run.exists`, `journal.corrupt`. */
   import(records: RunRecord[]): Promise<void>;
-  /** Leaves a request for the owner of a run. */
-  post(request: Omit<RunRequest, "id">): Promise<void>;
+  /**
+   * Leaves a request for the owner of a run. Of two with one verb and one `body.once` the second is refused:
+   * `run.already_decided`.
+   */
+  post(request: Omit<RunRequest, "id" | "at">): Promise<void>;
   /** Requests of a run after `afterId`, oldest first. */
   requests(run: string, afterId: number): Promise<RunRequest[]>;
   /** Calls back (soon, from a timer) after another process or caller changed the store. */

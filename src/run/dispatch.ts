@@ -44,6 +44,8 @@ export interface CallSpec {
   scope: StopScope;
   attempts: number;
   backoff: number;
+  /** The number of the first attempt here: above 1 where somebody has settled the last one as to be tried again. */
+  first: number;
   /** Arguments and key stand in the agent's turn and not in the call's own records. */
   ofAgent: boolean;
   /** Whether a budget has an attempt free for a retry; without it one is. */
@@ -57,11 +59,11 @@ export interface CallSpec {
 export type CallEnd =
   | { is: "ok"; value: Val }
   | { is: "failed"; fault: Fault }
-  | { is: "unknown"; code: string; details: Json; fault: Fault }
+  | { is: "unknown"; code: string; details: Json; fault: Fault; attempt: number }
   /** The budget has no attempt for the retry that the manifest asks for. */
   | { is: "exhausted"; fault: Fault }
   /** `cutOff`: an effect that the stop has left unknown, by its ambiguity code. */
-  | { is: "stopped"; stop: Stop; cutOff: string | null };
+  | { is: "stopped"; stop: Stop; cutOff: { code: string; attempt: number } | null };
 
 /** What one attempt came to. */
 type ReadEnd = Extract<CallEnd, { is: "ok" | "failed" | "unknown" }>;
@@ -102,10 +104,10 @@ export async function dispatch(
   const { manifest } = action;
   let retryAfter: number | null = null;
   let key = spec.key;
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = spec.first; ; attempt++) {
     const stop = spec.scope.current;
     if (stop !== null) return { is: "stopped", stop, cutOff: null };
-    const pause = attempt === 1 ? 0 : (retryAfter ?? spec.backoff * 2 ** (attempt - 2));
+    const pause = attempt === spec.first ? 0 : (retryAfter ?? spec.backoff * 2 ** (attempt - spec.first - 1));
     const { body } = await scheduler.wait({
       kind: "call.ended",
       position,
@@ -122,9 +124,9 @@ export async function dispatch(
     const written = peel(body["key"] ?? null).value;
     if (typeof written === "string") key = written;
     if (body["dispatched"] !== false) spec.onDispatched?.();
-    const end = readBody(body, position);
+    const end = readBody(body, position, attempt);
     const stopped = spec.scope.current;
-    if (stopped !== null) return { is: "stopped", stop: stopped, cutOff: end.is === "unknown" ? end.code : null };
+    if (stopped !== null) return { is: "stopped", stop: stopped, cutOff: end.is === "unknown" ? end : null };
     if (end.is === "ok" || !wantsRetry(spec, end, attempt)) return end;
     // An unknown outcome stays unknown; only a plain failure can be told as exhaustion.
     if (spec.takeAttempt && !spec.takeAttempt())
@@ -137,13 +139,13 @@ export async function dispatch(
 /** Whether the manifest wants a further attempt: asked when an attempt is recorded, and again when it is read. */
 function wantsRetry(spec: CallSpec, end: { is: string; fault?: Fault }, attempt: number): boolean {
   const { manifest } = spec.action;
-  if (attempt >= spec.attempts) return false;
+  if (attempt - spec.first + 1 >= spec.attempts) return false;
   if (end.is === "unknown") return isRepeatable(manifest);
   return end.is === "failed" && end.fault !== undefined && manifest.retry.on.includes(end.fault.code);
 }
 
 /** What the branch is told, from the record's body alone. */
-function readBody(body: LiveBody, position: Position): ReadEnd {
+function readBody(body: LiveBody, position: Position, attempt: number): ReadEnd {
   switch (peel(body["outcome"] ?? null).value) {
     case "ok":
       return { is: "ok", value: body["value"] ?? null };
@@ -154,7 +156,7 @@ function readBody(body: LiveBody, position: Position): ReadEnd {
         action: String(body["action"]),
         ...(ambiguity.details === null ? {} : { details: ambiguity.details }),
       });
-      return { is: "unknown", code: ambiguity.code, details: ambiguity.details, fault };
+      return { is: "unknown", code: ambiguity.code, details: ambiguity.details, fault, attempt };
     }
     default:
       return { is: "failed", fault: Fault.from(recorded(body["fault"] ?? null) as unknown as FaultJson) };

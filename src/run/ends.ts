@@ -9,7 +9,7 @@ export class Ends {
   readonly forgiven: Forgiven[] = [];
   readonly skipped: Skipped[] = [];
   readonly truncated: Truncated[] = [];
-  readonly unknown: UnknownEffect[] = [];
+  unknown: UnknownEffect[] = [];
   readonly cleanup: CleanupEntry[] = [];
 
   forgive(at: Position, fault: Fault): void {
@@ -36,5 +36,10 @@ export class Ends {
   unknownEffect(position: Position, action: string, code: string, key: string | null): void {
     if (this.unknown.some((entry) => entry.position === position)) return;
     this.unknown.push({ position, action, code, ...(key === null ? {} : { key }) });
+  }
+
+  /** Somebody knows now what became of it. */
+  settle(position: Position): void {
+    this.unknown = this.unknown.filter((entry) => entry.position !== position);
   }
 }

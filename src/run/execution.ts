@@ -12,10 +12,11 @@ import type { Position } from "../plan/position.ts";
 import type { End, Stop } from "./end.ts";
 import { runFile } from "./file.ts";
 import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
+import type { Inbox } from "./inbox.ts";
 import { Interpreter } from "./interpreter.ts";
 import { Parked } from "./past.ts";
 import type { Draft, Recorder } from "./recorder.ts";
-import { Scheduler, type Witness, type Witnessed } from "./scheduler.ts";
+import { type ParkedAt, Scheduler, type Witness, type Witnessed } from "./scheduler.ts";
 import { LexicalScope } from "./scope.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
@@ -25,12 +26,16 @@ export interface Roots {
   trigger: Json;
   run: string;
   startedAt: string;
+  /** Who started it. */
+  identity: string;
 }
 
 export interface ExecutionSource {
   mode: "run" | "replay";
   history: History | null;
+  inbox?: Inbox;
   onLive?: (redispatched: Position[]) => Promise<void>;
+  onParked?: (waiting: ParkedAt[]) => Draft | null;
 }
 
 /** The interpreter with its scheduler, from the first step to the `run.ended` body; live and in a replay. */
@@ -69,10 +74,13 @@ export class Execution {
       mode: source.mode,
       history: source.history,
       startedAt: Date.parse(roots.startedAt),
+      ...(source.inbox === undefined ? {} : { inbox: source.inbox }),
       ...(source.onLive === undefined ? {} : { onLive: source.onLive }),
+      ...(source.onParked === undefined ? {} : { onParked: source.onParked }),
     });
     this.#interpreter = new Interpreter({
       run: roots.run,
+      identity: roots.identity,
       admitted,
       scheduler: this.#scheduler,
       recorder,

@@ -15,7 +15,7 @@ import type { Connector } from "../catalog/connector.ts";
 import { Fault, matchesCode } from "../errors/fault.ts";
 import type { Val } from "../plan/marked.ts";
 import { auxPosition, childPosition, type Position } from "../plan/position.ts";
-import type { OnUnknown, Step } from "../plan/step.ts";
+import type { Step } from "../plan/step.ts";
 import { type DueCleanup, dueCleanups, leaveList } from "./cleanup.ts";
 import { type End, timeoutFault } from "./end.ts";
 import { Ends } from "./ends.ts";
@@ -24,6 +24,7 @@ import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Scope } from "./scope.ts";
 import { runAction } from "./steps/action.ts";
+import { runAsk } from "./steps/ask.ts";
 import { runAssign } from "./steps/assign.ts";
 import { runBranch } from "./steps/branch.ts";
 import { runEach } from "./steps/each.ts";
@@ -32,6 +33,7 @@ import { runNotify } from "./steps/notify.ts";
 import { runParallel } from "./steps/parallel.ts";
 import { runRepeat } from "./steps/repeat.ts";
 import type { ListContext, StepContext, StepRunner, StepRunners } from "./steps/step-runner.ts";
+import { runWait } from "./steps/wait.ts";
 import { hashValue } from "./value-hash.ts";
 
 /** The kinds that the engine runs by itself; the composition root adds the agent. */
@@ -43,6 +45,8 @@ export const BASIC_RUNNERS: StepRunners = {
   repeat: runRepeat,
   parallel: runParallel,
   notify: runNotify,
+  wait: runWait,
+  ask: runAsk,
   exit: runExit,
 };
 
@@ -52,6 +56,8 @@ export interface BindingWitness {
 
 export class Interpreter {
   readonly run: string;
+  /** Who started the run. */
+  readonly identity: string;
   readonly admitted: AdmittedPlan;
   readonly scheduler: Scheduler;
   readonly recorder: Recorder;
@@ -64,6 +70,7 @@ export class Interpreter {
 
   constructor(options: {
     run: string;
+    identity: string;
     admitted: AdmittedPlan;
     scheduler: Scheduler;
     recorder: Recorder;
@@ -72,6 +79,7 @@ export class Interpreter {
     witness: BindingWitness;
   }) {
     this.run = options.run;
+    this.identity = options.identity;
     this.admitted = options.admitted;
     this.scheduler = options.scheduler;
     this.recorder = options.recorder;
@@ -205,6 +213,12 @@ export class Interpreter {
     this.#witness.bind(at, hashValue(value));
   }
 
+  /** Where a question can be answered; null where nothing serves it. */
+  askUrl(id: string): string | null {
+    const base = this.admitted.definition.askUrl;
+    return base === undefined ? null : `${base}/${id}`;
+  }
+
   /** What `error` reads as in handlers. */
   errorValue(fault: Fault): Val {
     return { code: fault.code, message: fault.message, position: fault.at, details: fault.details };
@@ -212,22 +226,6 @@ export class Interpreter {
 
   isDenied(action: string): boolean {
     return covers(this.admitted.definition.policy.deny, action);
-  }
-
-  /** Applies `on_unknown` to an effect whose outcome is not known. */
-  async unknown(policy: OnUnknown, fault: Fault, at: Position): Promise<End> {
-    if (policy === "fail") return { is: "failed", fault };
-    invariant(policy === "abort", `on_unknown: ${policy} was admitted and cannot be run`);
-    await this.scheduler.decide(this.scheduler.root, {
-      cause: "abort",
-      because: { position: at, code: fault.code },
-      limit: null,
-      by: null,
-    });
-    this.aborted ??= fault;
-    const stop = this.scheduler.root.current;
-    invariant(stop !== null, "an abort that stopped nothing");
-    return { is: "stopped", stop };
   }
 
   /** The failure that an `abort` ends the run with. */

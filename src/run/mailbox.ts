@@ -11,7 +11,7 @@ export class Mailbox {
   readonly #clock: Clock;
   readonly #watch: { stop(): void };
   #last = 0;
-  #busy = false;
+  #looking: Promise<void> = Promise.resolve();
   #again: Timer | null = null;
   #stopped = false;
 
@@ -20,13 +20,19 @@ export class Mailbox {
     this.#run = run;
     this.#clock = clock;
     this.#handle = handle;
-    this.#watch = journal.watch(() => void this.#look());
-    void this.#look();
+    this.#watch = journal.watch(() => void this.look());
+    void this.look();
+  }
+
+  /** Reads what has been asked by now. */
+  look(): Promise<void> {
+    // Whoever asks while a look is under way wants what has come since: another one follows.
+    this.#looking = this.#looking.then(() => this.#look());
+    return this.#looking;
   }
 
   async #look(): Promise<void> {
-    if (this.#busy || this.#stopped) return;
-    this.#busy = true;
+    if (this.#stopped) return;
     try {
       for (const request of await this.#journal.requests(this.#run, this.#last)) {
         this.#last = Math.max(this.#last, request.id);
@@ -35,14 +41,12 @@ export class Mailbox {
     } catch {
       // A store that does not answer fails the run at its next append; until then it is asked again.
       if (!this.#stopped) this.#again ??= this.#clock.after(LOOK_AGAIN_MS, () => this.#retry());
-    } finally {
-      this.#busy = false;
     }
   }
 
   #retry(): void {
     this.#again = null;
-    void this.#look();
+    void this.look();
   }
 
   stop(): void {

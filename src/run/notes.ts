@@ -9,12 +9,12 @@
 import { type Json, jsonEqual } from "../base/json.ts";
 import { type RunRecord, recordKey } from "../journal/event.ts";
 import { outOfJson } from "../journal/hashes.ts";
-import { positionName } from "../plan/position.ts";
+import { type Position, positionName } from "../plan/position.ts";
 import { HistoryMismatch } from "./history.ts";
 import type { Draft } from "./recorder.ts";
 
 /** Kinds that an effect writes before it goes on; all other notes are made by branches. */
-const BY_EFFECTS: readonly string[] = ["call.intent", "wait.set", "ask.opened", "ask.vote", "code.fetch"];
+const BY_EFFECTS: readonly string[] = ["call.intent", "wait.set", "ask.vote", "code.fetch"];
 
 export class Notes {
   #pending: { draft: Draft; number: number }[] = [];
@@ -64,6 +64,13 @@ export class Notes {
   /** An effect's own note that has been read back. */
   has(key: string): boolean {
     return this.#open.has(key);
+  }
+
+  /** The notes of an effect that have been read back, in the order of their attempts. */
+  of(kind: RunRecord["kind"], position: Position): RunRecord[] {
+    return [...this.#open.values()]
+      .filter((record) => record.kind === kind && record.position === position)
+      .sort((a, b) => a.attempt - b.attempt);
   }
 
   /** Takes an effect's own note away: its result is there. */

@@ -100,7 +100,7 @@ test("a run that is cut at any record and resumed ends as if it had not been cut
       const fresh: RunRecord[] = [];
       const active = resumeRun(
         flow,
-        { inputs: {}, trigger: null, run: "run-0001", startedAt: records[1]?.at ?? "" },
+        { inputs: {}, trigger: null, run: "run-0001", startedAt: records[1]?.at ?? "", identity: "tester" },
         kept.slice(0, 2),
         {
           clock: systemClock,

@@ -9,12 +9,16 @@ import type { Connector } from "../catalog/connector.ts";
 import { Refusal } from "../errors/fault.ts";
 import type { RunRecord } from "../journal/event.ts";
 import type { Journal, Lease, Owner } from "../journal/journal.ts";
+import type { SuspendReason } from "../journal/outcome.ts";
 import { recorded, type Val } from "../plan/marked.ts";
+import type { Position } from "../plan/position.ts";
 import { Execution, type Roots } from "./execution.ts";
 import { type History, HistoryMismatch } from "./history.ts";
+import { Inbox } from "./inbox.ts";
 import { Mailbox } from "./mailbox.ts";
 import { CRASHES_UNTIL_STUCK, Parked, Past } from "./past.ts";
-import { Recorder } from "./recorder.ts";
+import { type Draft, Recorder } from "./recorder.ts";
+import type { ParkedAt } from "./scheduler.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
 /** What a run needs of its surroundings; the composition root makes it. */
@@ -27,6 +31,8 @@ export interface RunEnvironment {
   runners: StepRunners;
   /** Told of each record once it is on disk. */
   onRecord(record: RunRecord): void;
+  /** A run that waits for a time only is left at once, as one that waits for a person is anyway. */
+  leavesTimers?: boolean;
 }
 
 export interface StartOptions {
@@ -95,7 +101,13 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
   for (const record of first) env.onRecord(record);
   const started = first[1];
   invariant(started !== undefined, "a run without a start");
-  const roots: Roots = { inputs: options.inputs, trigger: options.trigger, run: options.run, startedAt: started.at };
+  const roots: Roots = {
+    inputs: options.inputs,
+    trigger: options.trigger,
+    run: options.run,
+    startedAt: started.at,
+    identity: options.identity,
+  };
   return own(admitted, roots, env, recorder, lease, null, new Past());
 }
 
@@ -137,14 +149,21 @@ function own(
   const list = processList(env, lease);
   list();
   recorder.afterAppend(list);
+  const inbox = new Inbox();
   const execution = new Execution(admitted, roots, env.connectors, env.runners, recorder, env.clock, {
     mode: "run",
     history,
+    inbox,
+    onParked: (waiting) => {
+      if (env.leavesTimers !== true && waiting.some(({ reason }) => reason === "timer")) return null;
+      return parkedDraft(waiting, past);
+    },
     onLive: async (redispatched) => {
+      // What was asked while nobody owned the run comes before anything that falls due.
+      await mailbox.look();
       const stuck = redispatched.filter((position) => past.crashesAt(position) >= CRASHES_UNTIL_STUCK);
       if (stuck.length > 0) {
-        const body = { reason: "stuck", positions: stuck };
-        await recorder.append([{ kind: "run.suspended", position: "", attempt: past.parked + 1, in: undefined, body }]);
+        await recorder.append([suspendedDraft("stuck", stuck, past)]);
         throw new Parked("the run is stuck");
       }
       const attempt = past.resumes + 1;
@@ -160,8 +179,9 @@ function own(
     },
   });
   const mailbox = new Mailbox(env.journal, roots.run, env.clock, (request) => {
-    if (request.verb === "cancel") execution.cancel(request.by);
-    if (request.verb === "cancel" && request.body["force"] === true) execution.abandon(request.by);
+    if (request.verb !== "cancel") inbox.add(request);
+    else if (request.body["force"] === true) execution.abandon(request.by);
+    else execution.cancel(request.by);
   });
   const ended = execution.run().then(
     async () => {
@@ -181,6 +201,21 @@ function own(
     cancel: (by) => execution.cancel(by),
     abandon: (by) => execution.abandon(by),
   };
+}
+
+/** What a run that is left waits for; a halt is no question that stands, so its reason is the run's. */
+function parkedDraft(waiting: readonly ParkedAt[], past: Past): Draft {
+  const reasons = waiting.map(({ reason }) => reason);
+  const reason = reasons.find((entry) => entry === "halt") ?? reasons.find((entry) => entry !== "timer") ?? "timer";
+  return suspendedDraft(
+    reason,
+    waiting.map(({ position }) => position),
+    past,
+  );
+}
+
+function suspendedDraft(reason: SuspendReason, positions: Position[], past: Past): Draft {
+  return { kind: "run.suspended", position: "", attempt: past.parked + 1, in: undefined, body: { reason, positions } };
 }
 
 function asRefusal(error: unknown): unknown {

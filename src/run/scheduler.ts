@@ -16,16 +16,19 @@ import { invariant } from "../base/invariant.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { type DeliveryKind, type EventKind, isDelivery, type RunRecord, recordKey } from "../journal/event.ts";
 import { outOfJson } from "../journal/hashes.ts";
+import type { SuspendReason } from "../journal/outcome.ts";
 import { recorded, rehydrate, type Val } from "../plan/marked.ts";
 import { type Position, positionName } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
 import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
 import { Hurry } from "./hurry.ts";
+import { Inbox } from "./inbox.ts";
 import { LiveEffect } from "./live-effect.ts";
 import { Notes } from "./notes.ts";
+import { Parked } from "./past.ts";
 import { type Draft, inHash, type Recorder } from "./recorder.ts";
 import { needClear } from "./redacted.ts";
-import { StopScope } from "./stop-scope.ts";
+import { type ScopeTimer, StopScope } from "./stop-scope.ts";
 import { rememberHash } from "./value-hash.ts";
 
 export type LiveBody = { [key: string]: Val };
@@ -41,6 +44,12 @@ export interface EffectContext {
   clock: Clock;
   /** Nothing is waited for any more (a forced cancel). */
   hurry: Hurry;
+  /** What people ask of the run. */
+  inbox: Inbox;
+  /** Notes of an effect at this position that an earlier process has written. */
+  noted(kind: EventKind): RunRecord[];
+  /** From now on it only waits, for a time or a person: the run may be left meanwhile. */
+  park(): void;
   /** An earlier process may have begun this effect: it was awaited when the recorded history ended. */
   recovered: boolean;
   /** That process had written the intent. */
@@ -63,6 +72,8 @@ export interface EffectRequest {
   needs?: Val;
   /** It writes a `call.intent` before it goes out: a recorded result without one does not fit. */
   intent?: true;
+  /** It waits for a time or a person: such time is none of the run's deadline (DU-12). */
+  parks?: SuspendReason;
   /** Never throws for a failure of the outside: what went wrong is in the body it returns. */
   start(context: EffectContext): Promise<LiveBody>;
 }
@@ -71,6 +82,8 @@ interface Wait {
   request: EffectRequest;
   key: string;
   recovered: boolean;
+  /** It has begun to wait for nothing but a time or a person. */
+  isParked: boolean;
   /** Notes that had been made when the branch began to wait. */
   notesBefore: number;
   /** Further branches that wait for the same stop. */
@@ -100,6 +113,12 @@ export interface Witness {
 
 export type SchedulerMode = "run" | "replay";
 
+/** A position at which a run waits for a time or a person. */
+export interface ParkedAt {
+  position: Position;
+  reason: SuspendReason;
+}
+
 /** Ticks of the microtask queue that are tried before a look from `setImmediate`. */
 const QUICK_TICKS = 64;
 
@@ -110,6 +129,8 @@ export class Scheduler {
   readonly #witness: Witness;
   readonly #mode: SchedulerMode;
   readonly #onLive: ((redispatched: Position[]) => Promise<void>) | null;
+  readonly #onParked: ((waiting: ParkedAt[]) => Draft | null) | null;
+  readonly #inbox: Inbox;
   readonly #waits = new Map<string, Wait>();
   readonly #scopes = new Map<Position, StopScope[]>();
   readonly notes = new Notes();
@@ -128,6 +149,8 @@ export class Scheduler {
   readonly #early: { scope: StopScope; stop: Stop }[] = [];
   /** The run is over here: what still comes from effects is written no more. */
   #closed = false;
+  /** Stops from outside that are on their way to the journal. */
+  #stopsUnderWay = 0;
   #lastAppend: Promise<unknown> = Promise.resolve();
   readonly #hurry = new Hurry();
 
@@ -139,8 +162,12 @@ export class Scheduler {
     mode: SchedulerMode;
     history: History | null;
     startedAt: number;
+    /** What people ask of the run; nobody does in a replay. */
+    inbox?: Inbox;
     /** Called once when the recorded history is used up and effects are about to start. */
     onLive?: (redispatched: Position[]) => Promise<void>;
+    /** Asked when all that is waited for is a time or a person: the last record before the run is left, or null to stay. */
+    onParked?: (waiting: ParkedAt[]) => Draft | null;
   }) {
     this.clock = options.clock;
     this.drainGrace = options.drainGrace;
@@ -151,6 +178,8 @@ export class Scheduler {
     this.#live = options.history === null;
     this.#now = options.startedAt;
     this.#onLive = options.onLive ?? null;
+    this.#onParked = options.onParked ?? null;
+    this.#inbox = options.inbox ?? new Inbox();
     this.root = new StopScope("", null);
     this.#register(this.root);
   }
@@ -200,7 +229,15 @@ export class Scheduler {
     return new Promise((resolve) => {
       const key = recordKey(request);
       invariant(!this.#waits.has(key), `two branches wait for ${key}`);
-      const wait: Wait = { request, key, recovered: !this.#live, notesBefore: this.notes.made, joined: [], resolve };
+      const wait: Wait = {
+        request,
+        key,
+        recovered: !this.#live,
+        isParked: false,
+        notesBefore: this.notes.made,
+        joined: [],
+        resolve,
+      };
       this.#waits.set(key, wait);
       this.#toStart.push(wait);
       this.#running--;
@@ -314,6 +351,7 @@ export class Scheduler {
       return;
     }
     scope.requested = true;
+    this.#stopsUnderWay++;
     this.#commit(
       {
         kind: "stop.decided",
@@ -353,7 +391,8 @@ export class Scheduler {
     else this.#scopes.set(scope.position, [scope]);
   }
 
-  #arm(scope: StopScope, timer: { due: number; stop: Stop; armed: { cancel(): void } | null }): void {
+  #arm(scope: StopScope, timer: ScopeTimer): void {
+    timer.armed?.cancel();
     timer.armed = this.clock.after(Math.max(0, timer.due - this.clock.now()), () =>
       this.requestStop(scope, timer.stop),
     );
@@ -383,7 +422,13 @@ export class Scheduler {
     const context: EffectContext = {
       effect,
       hurry: this.#hurry,
+      inbox: this.#inbox,
       clock: this.clock,
+      noted: (kind) => this.notes.of(kind, request.position),
+      park: () => {
+        wait.isParked = true;
+        this.#wake?.();
+      },
       recovered: wait.recovered,
       hasIntent: this.notes.has(intentKey(request)),
       write: async (drafts) => {
@@ -398,6 +443,7 @@ export class Scheduler {
     };
     begin().then(
       (body) => {
+        wait.isParked = false;
         effect.settled();
         request.scope?.leave(effect);
         const { kind, position, attempt } = request;
@@ -432,8 +478,14 @@ export class Scheduler {
   }
 
   async #nextLive(): Promise<Ready | null> {
+    if (this.#isIdle()) for (const timer of this.root.timers) if (isDeadline(timer)) timer.armed?.cancel();
     while (this.#ready.length === 0) {
       if (this.#fatal !== null) throw this.#fatal;
+      const last = this.#lastRecord();
+      if (last !== null) {
+        await this.#append([last]);
+        throw new Parked("the run waits for a time or a person");
+      }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
         if (this.#ready.length > 0 || this.#fatal !== null) resolve();
@@ -441,6 +493,24 @@ export class Scheduler {
       this.#wake = null;
     }
     return this.#ready.shift() ?? null;
+  }
+
+  /** All that is waited for is a time or a person (DU-12). */
+  #isIdle(): boolean {
+    if (this.#waits.size === 0) return false;
+    for (const { request } of this.#waits.values()) if (request.parks === undefined) return false;
+    return true;
+  }
+
+  /** Nothing is under way but what can be waited for elsewhere: what is written before this process leaves, if it is to. */
+  #lastRecord(): Draft | null {
+    if (this.#onParked === null || this.#stopsUnderWay > 0 || !this.#isIdle()) return null;
+    const waiting: ParkedAt[] = [];
+    for (const { request, isParked } of this.#waits.values()) {
+      if (!isParked) return null;
+      waiting.push({ position: request.position, reason: request.parks ?? "halt" });
+    }
+    return this.#onParked(waiting);
   }
 
   async #nextRecorded(): Promise<Ready | null> {
@@ -484,10 +554,12 @@ export class Scheduler {
   #goLive(): void {
     this.#history = null;
     this.#live = true;
+    const isIdle = this.#isIdle();
     for (const { scope, stop } of this.#early.splice(0)) this.requestStop(scope, stop);
     for (const open of this.#scopes.values()) {
       for (const scope of open) {
         for (const timer of scope.timers) {
+          if (isIdle && scope === this.root && isDeadline(timer)) continue;
           // What fell due while nobody ran it fires now, before anything new starts.
           if (timer.due <= this.clock.now()) this.requestStop(scope, timer.stop);
           else this.#arm(scope, timer);
@@ -498,8 +570,14 @@ export class Scheduler {
 
   #deliver({ record, body, scope }: Ready): void {
     const wait = this.#waits.get(recordKey(record));
-    if (record.kind === "stop.decided") this.#applyStop(record, body, scope);
+    const before = this.#now;
+    const wasIdle = this.#isIdle();
+    if (record.kind === "stop.decided") {
+      if (scope !== null) this.#stopsUnderWay--;
+      this.#applyStop(record, body, scope);
+    }
     this.#now = Date.parse(record.at);
+    if (wasIdle) this.#extendDeadline(this.#now - before);
     if (wait === undefined) {
       if (record.kind === "stop.decided") {
         this.#witnessStop(record);
@@ -547,6 +625,15 @@ export class Scheduler {
     for (const wake of wait.joined) wake();
   }
 
+  /** What was parked is none of the run's time. */
+  #extendDeadline(parked: number): void {
+    for (const timer of this.root.timers) {
+      if (!isDeadline(timer)) continue;
+      timer.due += Math.max(0, parked);
+      if (this.#live) this.#arm(this.root, timer);
+    }
+  }
+
   #applyStop(record: RunRecord, body: LiveBody, scope: StopScope | null): void {
     const stop: Stop = {
       cause: body["cause"] as Stop["cause"],
@@ -571,6 +658,10 @@ export class Scheduler {
       body: record.body,
     });
   }
+}
+
+function isDeadline(timer: ScopeTimer): boolean {
+  return timer.stop.cause === "deadline";
 }
 
 /** A stop that is decided but not yet delivered: nothing new starts below it. */

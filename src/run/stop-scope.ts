@@ -10,6 +10,13 @@ export interface Stoppable {
   abortAfterGrace(stop: Stop): void;
 }
 
+/** A stop at a moment of logical time, in milliseconds since 1970. */
+export interface ScopeTimer {
+  due: number;
+  readonly stop: Stop;
+  armed: Timer | null;
+}
+
 /**
  * A part of a run that can be stopped as a whole: the run, a step with a timeout, a branch, an iteration.
  * Scopes form a tree; a stop reaches every effect below. The first stop of a scope counts, later ones are
@@ -22,7 +29,7 @@ export class StopScope {
   /** A stop is on its way to the journal. */
   requested = false;
   closed = false;
-  readonly timers: { due: number; stop: Stop; armed: Timer | null }[] = [];
+  readonly timers: ScopeTimer[] = [];
   readonly #children = new Set<StopScope>();
   readonly #effects = new Set<Stoppable>();
 

@@ -3,17 +3,19 @@ import { actionsOf } from "../actions-of.ts";
 import { type Admission, find, stepName } from "../admission.ts";
 import { covers } from "../policy-match.ts";
 
-/** An action that a person has to approve cannot be run before approvals can be asked for. */
+/** Whoever looks at a plan is told where it waits for a person: an agent's duration goes on meanwhile. */
 export function checkApprovals(admission: Admission): void {
   const { plan, policy, notify } = admission.input;
   for (const step of allSteps(plan)) {
+    if (step.kind !== "agent" || step.budget.duration === undefined) continue;
     for (const action of actionsOf(step, notify)) {
       if (!covers(policy.approve, action)) continue;
       find(admission, {
-        code: "capability.unsupported",
-        message: `${action}, used by ${stepName(step)}, needs a person's approval by policy.approve, which this version cannot ask for.`,
+        code: "agent.approval_in_duration",
+        severity: "warning",
+        message: `${action} waits for a person's approval, and the duration of ${stepName(step)} goes on meanwhile.`,
         span: step.span,
-        help: "Take it out of policy.approve, or out of the file.",
+        help: "Give it a duration that a person can answer in, or let an ordinary step do the writing.",
       });
     }
   }

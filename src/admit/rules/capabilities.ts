@@ -56,14 +56,11 @@ export function checkCapabilities(admission: Admission): void {
 
 const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {
   call: "wf.call",
-  wait: "wf.wait",
-  ask: "wf.ask",
 };
 
 function unsupportedIn(step: Step): string[] {
   const found: string[] = [];
   const kind = UNSUPPORTED_KINDS[step.kind];
   if (kind !== undefined) found.push(kind);
-  if (step.onUnknown === "halt" || step.onUnknown === "reconcile") found.push(`on_unknown: ${step.onUnknown}`);
   return found;
 }

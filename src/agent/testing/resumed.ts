@@ -49,7 +49,7 @@ export async function resumed(
   const fresh: RunRecord[] = [];
   const active = resumeRun(
     flow,
-    { inputs: {}, trigger: null, run: "run-0001", startedAt: kept[1]?.at ?? "" },
+    { inputs: {}, trigger: null, run: "run-0001", startedAt: kept[1]?.at ?? "", identity: "tester" },
     kept.slice(0, 2),
     {
       clock: systemClock,
@@ -74,7 +74,7 @@ export async function resumed(
 export function replayed(flow: AdmittedPlan, records: readonly RunRecord[]): Promise<ReplayReport> {
   return replayRun(
     flow,
-    { inputs: {}, trigger: null, run: "run-0001", startedAt: records[1]?.at ?? "" },
+    { inputs: {}, trigger: null, run: "run-0001", startedAt: records[1]?.at ?? "", identity: "tester" },
     { ...BASIC_RUNNERS, agent: agentRunner(new Map()) },
     new Cursor(pagesOfRecords(records.slice(2)), 3),
   );

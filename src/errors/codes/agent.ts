@@ -91,6 +91,14 @@ export const agentCodes = {
     example: "calls: [ ...65 proposals... ]",
     since: "0.1.0",
   },
+  "agent.approval_in_duration": {
+    summary: "An agent's time runs while a person is asked.",
+    cause:
+      "A tool of the step is listed under `policy.approve`, and the step has a duration, which counts while the run waits for the approval.",
+    fix: "Give the step a duration that a person can answer in, or let an ordinary step do the writing.",
+    example: "policy: { approve: [mail.send] }   # and an agent step with tools: [mail.send], budget: { duration: 2m }",
+    since: "0.1.0",
+  },
   "agent.unkeyed_write": {
     summary: "A hint: an agent holds a write that has no idempotency key.",
     cause:

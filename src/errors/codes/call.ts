@@ -1,6 +1,13 @@
 import type { CodePage } from "../codes.ts";
 
 export const callCodes = {
+  "action.rejected": {
+    summary: "A person refused the call.",
+    cause: "The deployment's policy lists the action under `approve`, and somebody rejected it.",
+    fix: "Handle the code in `catch`, or ask that person.",
+    example: "policy: { approve: [mail.send] }   # and: ambit reject ask_4f1c...",
+    since: "0.1.0",
+  },
   "action.invalid_input": {
     summary: "The arguments of a call do not fit the action's input schema; nothing was sent.",
     cause: "A field is missing, not known, or of another type than the manifest says, or the reserved key was given.",

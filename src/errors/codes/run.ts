@@ -46,6 +46,42 @@ export const runCodes = {
     example: "limits: { steps: 10 }   # with a loop over twenty items",
     since: "0.1.0",
   },
+  "flow.repeat_exhausted": {
+    summary: "A loop has done its last round, and its test is not met.",
+    cause: "`wf.repeat` has a `max`, and neither `until` was met nor `while` false when it was reached.",
+    fix: "Raise `max`, wait between the rounds, or write `on_max: truncate` and go on with the last value.",
+    example: 'paid: { wf.repeat: { max: 6 }, until: "{{ look.done }}", steps: [ ... ] }',
+    since: "0.1.0",
+  },
+  "ask.not_approver": {
+    summary: "This identity may not answer the question.",
+    cause:
+      "`approvers: { not: initiator }` keeps out whoever started the run; a person counts once where several are needed.",
+    fix: "Let somebody else answer.",
+    example: "wf.ask: Pay 20?   # approvers: { not: initiator }, answered by the one who started the run",
+    since: "0.1.0",
+  },
+  "ask.not_open": {
+    summary: "No question of this id waits for an answer.",
+    cause: "It was answered, has expired, was withdrawn with its run, or never stood.",
+    fix: "`ambit approvals` lists what is open.",
+    example: "ambit approve ask_0000000000000000",
+    since: "0.1.0",
+  },
+  "run.already_decided": {
+    summary: "Somebody has answered this already.",
+    cause: "Two people answered one question, or settled one effect, at the same time. The first one counts.",
+    fix: "Look at the run: `ambit runs show RUN` names who it was.",
+    example: "ambit approve ask_4f1c...   # in two terminals",
+    since: "0.1.0",
+  },
+  "flow.not_unknown": {
+    summary: "There is no effect of unknown outcome at this position.",
+    cause: "It was settled already, never was unknown, or the position is misspelt.",
+    fix: "`ambit unknowns` lists what is to be settled, with run and position.",
+    example: "ambit resolve @last pay --succeeded '{}'",
+    since: "0.1.0",
+  },
   "ask.expired": {
     summary: "Nobody answered a question in its time.",
     cause: "`expires` counts from the opening of the question.",

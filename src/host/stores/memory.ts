@@ -10,7 +10,16 @@ import {
   statusAfter,
   toldByFirst,
 } from "./first-records.ts";
-import { conflict, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
+import {
+  alreadyDecided,
+  conflict,
+  leaseLost,
+  noRunYet,
+  runExists,
+  runOwned,
+  runUnknown,
+  unavailable,
+} from "./refusals.ts";
 
 interface Row {
   head: RunHead;
@@ -151,9 +160,14 @@ class MemoryJournal implements Journal {
     this.#add(records, "corrupt");
   }
 
-  async post(request: Omit<RunRequest, "id">): Promise<void> {
+  async post(request: Omit<RunRequest, "id" | "at">): Promise<void> {
     this.#row(request.run);
-    this.#requests.push({ ...request, body: structuredClone(request.body), id: this.#requests.length + 1 });
+    const { run, verb, body } = request;
+    const isSame = (other: RunRequest): boolean =>
+      other.run === run && other.verb === verb && other.body["once"] === body["once"];
+    if (typeof body["once"] === "string" && this.#requests.some(isSame)) throw alreadyDecided(run);
+    const at = isoTime(this.#clock.now());
+    this.#requests.push({ ...request, body: structuredClone(body), id: this.#requests.length + 1, at });
     this.#changed();
   }
 

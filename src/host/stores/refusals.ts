@@ -51,3 +51,7 @@ export function unavailable(path: string | null, reason: string, message: string
   const where = path === null ? "The store" : `The store ${path}`;
   return new Refusal("store.unavailable", `${where} ${message}.`, path === null ? { reason } : { path, reason });
 }
+
+export function alreadyDecided(run: string): Refusal {
+  return new Refusal("run.already_decided", `Somebody has answered this already: run ${run} has it.`, { run });
+}

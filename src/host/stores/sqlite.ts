@@ -26,7 +26,17 @@ import {
 } from "./first-records.ts";
 import { isAlive as isAliveHere, ownIdentity } from "./process-identity.ts";
 import { type Blob, fromRow, type RecordRow, toRow } from "./record-text.ts";
-import { conflict, corrupt, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
+import {
+  alreadyDecided,
+  conflict,
+  corrupt,
+  leaseLost,
+  noRunYet,
+  runExists,
+  runOwned,
+  runUnknown,
+  unavailable,
+} from "./refusals.ts";
 import { asRefusal, type Database, KEYS_OF_A_RUN, openDatabase, patiently } from "./sqlite-open.ts";
 import { AGAIN, WriteQueue } from "./write-queue.ts";
 
@@ -140,6 +150,7 @@ function statements(db: Database) {
     // Texts are compared by their bytes, and nothing follows the last character there is.
     byPrefix: sql("SELECT * FROM runs WHERE run >= ?1 AND run < ?1 || char(1114111) ORDER BY run LIMIT ?2"),
     addRequest: sql("INSERT INTO requests (run, verb, author, body, at) VALUES (?, ?, ?, ?, ?)"),
+    sameRequest: sql("SELECT 1 FROM requests WHERE run = ? AND verb = ? AND json_extract(body, '$.once') = ?"),
     requests: sql("SELECT * FROM requests WHERE run = ? AND id > ? ORDER BY id LIMIT ?"),
     dataVersion: sql("PRAGMA data_version"),
   };
@@ -322,10 +333,14 @@ class SqliteJournal implements Journal {
     await this.#addRun(records, null, "corrupt");
   }
 
-  async post(request: Omit<RunRequest, "id">): Promise<void> {
+  async post(request: Omit<RunRequest, "id" | "at">): Promise<void> {
     const body = JSON.stringify(request.body);
     await this.#write(() => {
       this.#head(request.run);
+      const { once } = request.body;
+      if (typeof once === "string" && this.#sql.sameRequest.get(request.run, request.verb, once) !== undefined) {
+        throw alreadyDecided(request.run);
+      }
       this.#sql.addRequest.run(request.run, request.verb, request.by, body, this.#now());
     });
   }
@@ -338,8 +353,16 @@ class SqliteJournal implements Journal {
           verb: string;
           author: string;
           body: string;
+          at: string;
         }[]
-      ).map(({ id, verb, author, body }) => ({ id, run, verb, by: author, body: JSON.parse(body) as JsonObject })),
+      ).map(({ id, verb, author, body, at }) => ({
+        id,
+        run,
+        verb,
+        by: author,
+        body: JSON.parse(body) as JsonObject,
+        at,
+      })),
     );
   }
 

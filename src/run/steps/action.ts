@@ -5,10 +5,13 @@ import { Fault } from "../../errors/fault.ts";
 import type { Val } from "../../plan/marked.ts";
 import type { Position } from "../../plan/position.ts";
 import type { ActionStep } from "../../plan/step.ts";
-import { checkArguments, dispatch } from "../dispatch.ts";
+import { approval } from "../approval.ts";
+import { type CallEnd, checkArguments, dispatch } from "../dispatch.ts";
 import type { End } from "../end.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { stepKey } from "../keys.ts";
+import type { StopScope } from "../stop-scope.ts";
+import { settleUnknown } from "../unknown.ts";
 import type { StepContext, StepRunner } from "./step-runner.ts";
 
 export const runAction: StepRunner<"action"> = async (interpreter, step, context) => {
@@ -19,7 +22,7 @@ export const runAction: StepRunner<"action"> = async (interpreter, step, context
 /** Dispatches one action at the position of its step, under the Connector Execution Contract. */
 export async function callAction(
   interpreter: Interpreter,
-  step: Pick<ActionStep, "action" | "attempts" | "backoff" | "onUnknown">,
+  step: Pick<ActionStep, "action" | "attempts" | "backoff" | "onUnknown" | "reconcile">,
   context: StepContext,
   given: Val,
 ): Promise<End> {
@@ -42,33 +45,64 @@ export async function callAction(
       ? { ok: true as const, value: manifest.retry.backoff }
       : interpreter.evaluator.duration(step.backoff, context.scope, position, MAX_BACKOFF_MS);
   if (!backoff.ok) return { is: "failed", fault: backoff.fault };
-  const end = await dispatch(interpreter.scheduler, interpreter.connectors, {
-    run: interpreter.run,
-    action,
-    args,
-    key,
-    position,
-    scope: context.stop,
-    attempts: Math.min(step.attempts ?? manifest.retry.attempts, manifest.retry.attempts),
-    backoff: Math.max(backoff.value, manifest.retry.backoff),
-    ofAgent: false,
-  });
+  const asked = await approval(interpreter, step.action, action.connection, args, position, context.stop);
+  if (asked.is === "rejected") return { is: "failed", fault: asked.fault };
+  if (asked.is === "stopped") return asked;
+  const edited = asked.args === args ? null : checkArguments(manifest, asked.args, key, position);
+  if (edited) return { is: "failed", fault: edited };
+  for (let first = 1; ; ) {
+    const end = await dispatch(interpreter.scheduler, interpreter.connectors, {
+      run: interpreter.run,
+      action,
+      args: asked.args,
+      key,
+      position,
+      scope: context.stop,
+      attempts: Math.min(step.attempts ?? manifest.retry.attempts, manifest.retry.attempts),
+      backoff: Math.max(backoff.value, manifest.retry.backoff),
+      first,
+      ofAgent: false,
+    });
+    const lost = lostIn(end, manifest.name, position);
+    if (lost === null) return plainEnd(end as Exclude<CallEnd, { is: "unknown" }>);
+    interpreter.ends.unknownEffect(position, manifest.name, lost.code, key);
+    // Whoever cancels has decided already; a time that was up over an effect is an ambiguity like any other.
+    if (end.is === "stopped" && end.stop.cause !== "timeout") return { is: "stopped", stop: end.stop };
+    const scope = outsideOf(context.stop);
+    const { attempt, fault } = lost;
+    const settled = await settleUnknown(
+      interpreter,
+      step.onUnknown,
+      { action: step.action, position, attempt, fault, scope },
+      step.reconcile === undefined ? undefined : { how: step.reconcile, context: { ...context, stop: scope } },
+    );
+    if (settled.is !== "retry") return settled;
+    first = attempt + 1;
+  }
+}
+
+/** The scope that a step's own timeout has not stopped. */
+function outsideOf(scope: StopScope): StopScope {
+  return scope.stop !== null && scope.parent !== null && scope.parent.current === null ? scope.parent : scope;
+}
+
+function plainEnd(end: Exclude<CallEnd, { is: "unknown" }>): End {
   switch (end.is) {
     case "ok":
       return { is: "value", value: end.value };
-    case "unknown":
-      interpreter.ends.unknownEffect(position, manifest.name, end.code, key);
-      return interpreter.unknown(step.onUnknown, end.fault, position);
     case "failed":
     case "exhausted":
       return { is: "failed", fault: end.fault };
     case "stopped":
-      if (end.cutOff === null) return { is: "stopped", stop: end.stop };
-      interpreter.ends.unknownEffect(position, manifest.name, end.cutOff, key);
-      // A time that was up over an effect is an ambiguity like any other; whoever cancels has decided already.
-      if (end.stop.cause !== "timeout") return { is: "stopped", stop: end.stop };
-      return interpreter.unknown(step.onUnknown, cutOffFault(manifest.name, end.cutOff, position), position);
+      return { is: "stopped", stop: end.stop };
   }
+}
+
+/** The effect whose outcome is not known, where there is one. */
+function lostIn(end: CallEnd, action: string, at: Position): { code: string; attempt: number; fault: Fault } | null {
+  if (end.is === "unknown") return end;
+  if (end.is !== "stopped" || end.cutOff === null) return null;
+  return { ...end.cutOff, fault: cutOffFault(action, end.cutOff.code, at) };
 }
 
 function cutOffFault(action: string, code: string, at: Position): Fault {

@@ -80,7 +80,7 @@ export function manifest(name: string, more: Partial<ActionManifest> = {}): Acti
 }
 
 /** Admits a plan over some actions; a refusal fails the test. */
-export function admitted(flow: Plan, actions: ActionManifest[], limits = {}): AdmittedPlan {
+export function admitted(flow: Plan, actions: ActionManifest[] = [], limits = {}): AdmittedPlan {
   const byConnector = new Map<string, { [name: string]: ActionManifest }>();
   for (const entry of actions) {
     const [connector = "", name = ""] = entry.name.split(".");

@@ -99,7 +99,7 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
   if (!accepted || !started) throw new Error("no records");
   const replayed = await replayRun(
     plan,
-    { inputs: {}, trigger: null, run: accepted.run, startedAt: started.at },
+    { inputs: {}, trigger: null, run: accepted.run, startedAt: started.at, identity: "tester" },
     { ...BASIC_RUNNERS, agent: agentRunner(new Map()) },
     new Cursor(pagesOfRecords(records.slice(2)), 3),
   );
