@@ -25,6 +25,7 @@ import { marksIn, peel, recorded, reveal, setOwn, type Val } from "../plan/marke
 import type { Position } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
 import { hide, hideText, markTexts, sensitiveTexts } from "./hide.ts";
+import { HistoryMismatch } from "./history.ts";
 import { needClear } from "./redacted.ts";
 import type { EffectContext, LiveBody, Scheduler } from "./scheduler.ts";
 import { messageOf, settle } from "./settle.ts";
@@ -126,6 +127,7 @@ export async function dispatch(
     if (body["dispatched"] !== false) spec.onDispatched?.();
     const end = readBody(body, position, attempt);
     const stopped = spec.scope.current;
+    checkRecorded(spec, body, stopped !== null);
     if (stopped !== null) return { is: "stopped", stop: stopped, cutOff: end.is === "unknown" ? end : null };
     if (end.is === "ok" || !wantsRetry(spec, end, attempt)) return end;
     // An unknown outcome stays unknown; only a plain failure can be told as exhaustion.
@@ -134,6 +136,34 @@ export async function dispatch(
     const after = end.is === "failed" ? end.fault.details["retry_after_ms"] : undefined;
     retryAfter = typeof after === "number" ? after : null;
   }
+}
+
+/**
+ * Members of a result that no hash covers have to be what this call could have left: a history that was edited there
+ * is refused.
+ */
+function checkRecorded(
+  { action: { manifest }, key, position, ofAgent }: CallSpec,
+  body: LiveBody,
+  stopped: boolean,
+): void {
+  const member = (name: string): Json => recorded(body[name] ?? null);
+  const wrong = (name: string, expected: Json): HistoryMismatch =>
+    new HistoryMismatch(position, `\`${name}\` of the call of ${manifest.name} is none that it could have`, {
+      expected,
+      recorded: member(name),
+    });
+  const effects = effectsOf(String(member("outcome")), hasEffect(manifest));
+  if (!effects.includes(String(member("effect")))) throw wrong("effect", effects);
+  if (member("late") === true && !stopped) throw wrong("late", false);
+  if (!ofAgent && key === null && member("key") !== null) throw wrong("key", null);
+}
+
+function effectsOf(outcome: string, hasEffect: boolean): string[] {
+  if (outcome === "unknown") return ["unknown"];
+  if (outcome === "suppressed") return ["suppressed"];
+  if (outcome === "cancelled" || !hasEffect) return ["none"];
+  return outcome === "ok" ? ["done"] : ["none", "done"];
 }
 
 /** Whether the manifest wants a further attempt: asked when an attempt is recorded, and again when it is read. */

@@ -60,6 +60,13 @@ export async function replayRun(
           { run: record.run, seq: record.seq, position: record.position, which: fault.which },
         );
       }
+      if (record.kind.startsWith("run.") && record.position !== "") {
+        throw new Refusal("journal.corrupt", `Record ${record.seq} (${record.kind}) does not stand at the run.`, {
+          run: record.run,
+          seq: record.seq,
+          position: record.position,
+        });
+      }
       if (record.kind === "run.ended") seen.ended = record;
       return record;
     },
@@ -83,7 +90,7 @@ export async function replayRun(
     return compare(computed, seen.ended, seen.events);
   } catch (error) {
     if (error instanceof HistoryEnd) {
-      return changed ? lacking(execution.scheduler) : unfinished(seen.ended, seen.events);
+      return changed ? lacking(execution.scheduler) : unfinished(seen.ended, seen.events, seen.last);
     }
     if (!(error instanceof HistoryMismatch)) throw error;
     const { fault } = error;
@@ -116,8 +123,9 @@ function lacking(scheduler: Scheduler): ReplayReport {
   };
 }
 
-function unfinished(ended: RunRecord | null, events: number): ReplayReport {
-  if (ended === null) return { is: "unfinished", events, status: "running" };
+function unfinished(ended: RunRecord | null, events: number, last: RunRecord | null): ReplayReport {
+  if (ended === null)
+    return { is: "unfinished", events, status: last?.kind === "run.suspended" ? "suspended" : "running" };
   return {
     is: "diverged",
     position: "",
