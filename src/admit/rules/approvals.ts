@@ -1,6 +1,6 @@
 import { allSteps } from "../../plan/plan.ts";
 import { actionsOf } from "../actions-of.ts";
-import { type Admission, find, stepName } from "../admission.ts";
+import { type Admission, find, stepName, wordOf } from "../admission.ts";
 import { covers } from "../policy-match.ts";
 
 /** Whoever looks at a plan is told where it waits for a person: an agent's duration goes on meanwhile. */
@@ -14,7 +14,7 @@ export function checkApprovals(admission: Admission): void {
         code: "agent.approval_in_duration",
         severity: "warning",
         message: `${action} waits for a person's approval, and the duration of ${stepName(step)} goes on meanwhile.`,
-        span: step.span,
+        at: [step, wordOf(step, action)],
         help: "Give it a duration that a person can answer in, or let an ordinary step do the writing.",
       });
     }
