@@ -30,6 +30,8 @@ export interface AdmissionInput {
   /** Texts by name, the workflow's own first; its name stands in diagnostics. */
   files: { [name: string]: string };
   file: string;
+  /** The plans that it calls, each with the name of its file and where its words stand. */
+  callees?: { plan: Plan; file: string; places?: StepPlaces }[];
   /** Absent: findings stand at the step. */
   places?: StepPlaces;
   /** Where no deployment was found: a sentence that says so and what to do. */

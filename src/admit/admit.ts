@@ -5,9 +5,9 @@
 import { hashJson } from "../base/hash.ts";
 import { canonical, deepFreeze, type Json, type JsonObject } from "../base/json.ts";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../errors/diagnostic.ts";
-import { allSteps, type Plan } from "../plan/plan.ts";
+import { allPlans, everyStep, type Plan } from "../plan/plan.ts";
 import { actionsOf } from "./actions-of.ts";
-import type { Admission, AdmissionInput } from "./admission.ts";
+import type { Admission, AdmissionInput, StepPlaces } from "./admission.ts";
 import type { AdmissionReport, AdmittedPlan, Definition, RunLimits } from "./admitted-plan.ts";
 import { proveBounds } from "./bounds.ts";
 import { covers } from "./policy-match.ts";
@@ -15,6 +15,7 @@ import { notifies, resolveActions } from "./rules/actions.ts";
 import { resolveAgents } from "./rules/agents.ts";
 import { checkApprovals } from "./rules/approvals.ts";
 import { checkStepArguments } from "./rules/arguments.ts";
+import { checkCalls, checkDepth } from "./rules/calls.ts";
 import { checkCapabilities, requiredCapabilities } from "./rules/capabilities.ts";
 import { checkCeiling } from "./rules/ceiling.ts";
 import { checkCodes } from "./rules/codes.ts";
@@ -37,22 +38,16 @@ export function admit(input: AdmissionInput): AdmissionResult {
     agents: {},
     limits: lowered(input.limits, input.plan),
   };
-  checkCapabilities(admission);
-  resolveActions(admission);
-  resolveAgents(admission);
-  checkStepArguments(admission);
-  checkTools(admission);
-  hintUnkeyedWrites(admission);
-  checkApprovals(admission);
-  checkCodes(admission);
-  checkDurations(admission);
-  checkSettings(admission);
-  const proved = proveBounds(
-    [...input.plan.steps, ...input.plan.cleanup.flatMap((entry) => entry.steps)],
-    admission.manifests,
-    admission.limits,
-    input.notify,
-  );
+  for (const part of [input, ...calledBy(input)]) {
+    // What is found in a file that is called stands in that file.
+    const inFile: Admission = {
+      ...admission,
+      input: { ...input, plan: part.plan, file: part.file, ...placesOf(part) },
+    };
+    for (const rule of RULES) rule(inFile);
+  }
+  const proved = proveBounds(input.plan, admission.manifests, admission.limits, input.notify);
+  checkDepth(admission, proved.bounds.depth);
   checkCeiling(admission, proved);
   const report = reportOf(admission, proved.bounds);
   const diagnostics = withUndeployed(sortDiagnostics(admission.diagnostics), input.undeployed);
@@ -64,7 +59,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
     agents: admission.agents,
     policy: input.policy,
     limits: admission.limits,
-    settings: pinnedSettings(input.settings, input.plan),
+    settings: pinnedSettings(input.settings, settingsOf(input.plan)),
     notify: input.notify !== null && notifies(input.plan) ? input.notify : null,
     flags: [`zone-data:${process.versions["tz"] ?? "none"}`],
   };
@@ -80,6 +75,30 @@ function withUndeployed(diagnostics: Diagnostic[], undeployed: string | undefine
   return diagnostics.map((entry) =>
     entry === first ? { ...entry, help: `${entry.help} ${undeployed}`.trim() } : entry,
   );
+}
+
+/** In the order in which their findings build on each other. */
+const RULES = [
+  checkCapabilities,
+  resolveActions,
+  resolveAgents,
+  checkStepArguments,
+  checkTools,
+  hintUnkeyedWrites,
+  checkApprovals,
+  checkCodes,
+  checkDurations,
+  checkSettings,
+  checkCalls,
+];
+
+function calledBy(input: AdmissionInput): NonNullable<AdmissionInput["callees"]> {
+  const { callees, file, plan } = input;
+  return callees ?? [...allPlans(plan)].slice(1).map((called) => ({ plan: called, file }));
+}
+
+function placesOf(part: { places?: StepPlaces }): { places?: StepPlaces } {
+  return part.places === undefined ? {} : { places: part.places };
 }
 
 /** The plan that a run has pinned, for `resume` and `replay`: what was admitted once stays admitted (DU-03). */
@@ -104,9 +123,14 @@ function lowered(limits: RunLimits, plan: Plan): RunLimits {
   };
 }
 
-function pinnedSettings(settings: Json, plan: Plan): Json {
+/** The settings that a plan and what it calls read, each once. */
+function settingsOf(plan: Plan): string[] {
+  return [...new Set([...allPlans(plan)].flatMap((part) => part.settings))];
+}
+
+function pinnedSettings(settings: Json, paths: readonly string[]): Json {
   const out: JsonObject = {};
-  for (const path of plan.settings) {
+  for (const path of paths) {
     const value = settingAt(settings, path);
     if (value === undefined) continue;
     const keys = path.split(".");
@@ -129,7 +153,7 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
   const { input, manifests, agents, limits } = admission;
   const users = new Map<string, Set<string>>();
   const agentRows: AdmissionReport["agents"] = [];
-  for (const step of allSteps(input.plan)) {
+  for (const step of everyStep(input.plan)) {
     const id = step.id ?? step.kind;
     const by = step.kind === "agent" ? `agent ${step.agent} (${id})` : id;
     for (const action of actionsOf(step, input.notify)) use(users, action, by);
@@ -164,7 +188,7 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
       };
     });
   const settings: AdmissionReport["settings"] = {};
-  for (const path of input.plan.settings) {
+  for (const path of settingsOf(input.plan)) {
     const value = settingAt(input.settings, path);
     if (value !== undefined) settings[path] = value;
   }

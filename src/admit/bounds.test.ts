@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ActionManifest } from "../catalog/manifest.ts";
 import type { Step } from "../plan/step.ts";
-import { action, agent, common, each, expr, manifest } from "../run/testing/plan.ts";
+import { action, agent, common, each, expr, manifest, plan } from "../run/testing/plan.ts";
 import { proveBounds } from "./bounds.ts";
 import { DEFAULT_LIMITS } from "./deployment.ts";
 
@@ -13,7 +13,7 @@ const manifests = Object.fromEntries(
     { manifest: entry, connector: "c", connection: "d" },
   ]),
 );
-const prove = (...steps: Step[]) => proveBounds(steps, manifests, DEFAULT_LIMITS, null);
+const prove = (...steps: Step[]) => proveBounds(plan(steps), manifests, DEFAULT_LIMITS, null);
 
 describe("the worst case of a plan", () => {
   test("an action costs its attempts, which a step may only lower", () => {

@@ -2,6 +2,7 @@
 
 import { formatDuration } from "../base/duration.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
+import type { Plan } from "../plan/plan.ts";
 import { type AgentStep, listsIn, type Step } from "../plan/step.ts";
 import { actionsOf, type NotifyAction } from "./actions-of.ts";
 import type { AdmittedAction, Bounds, RunLimits } from "./admitted-plan.ts";
@@ -30,6 +31,8 @@ export interface ProvedBounds {
 }
 
 interface Proof {
+  /** The files that the steps in hand may call. */
+  callees: Plan["callees"];
   manifests: { [name: string]: AdmittedAction };
   limits: RunLimits;
   notify: NotifyAction;
@@ -38,12 +41,13 @@ interface Proof {
 
 /** `notify`: where `wf.notify` also goes. */
 export function proveBounds(
-  steps: readonly Step[],
+  plan: Plan,
   manifests: { [name: string]: AdmittedAction },
   limits: RunLimits,
   notify: NotifyAction,
 ): ProvedBounds {
-  const proof: Proof = { manifests, limits, notify, unproved: [] };
+  const steps = stepsOf(plan);
+  const proof: Proof = { callees: plan.callees, manifests, limits, notify, unproved: [] };
   const cost = costOfList(steps, proof);
   const again: Proof = { ...proof, unproved: [] };
   return {
@@ -51,16 +55,25 @@ export function proveBounds(
       toolAttempts: cost.attempts,
       tokens: cost.tokens,
       duration: limits.deadline,
-      depth: 1,
-      width: widthOfList(steps, limits),
+      depth: depthOf(plan),
+      width: widthOfList(steps, proof),
     },
     unproved: proof.unproved,
     heaviest: {
       toolAttempts: heaviest(steps, (step) => costOf(step, again).attempts),
       tokens: heaviest(steps, (step) => costOf(step, again).tokens),
-      width: heaviest(steps, (step) => widthOf(step, limits)),
+      width: heaviest(steps, (step) => widthOf(step, proof)),
     },
   };
+}
+
+function stepsOf(plan: Plan): Step[] {
+  return [...plan.steps, ...plan.cleanup.flatMap((entry) => entry.steps)];
+}
+
+/** Levels of files that call each other, the first one included. */
+function depthOf(plan: Plan): number {
+  return 1 + Object.values(plan.callees).reduce((depth, callee) => Math.max(depth, depthOf(callee)), 0);
 }
 
 /** A loop is what multiplies, so it is named itself; of a branch the step in its arm is. */
@@ -134,9 +147,12 @@ function subjectCost(step: Step, proof: Proof, list: (steps: readonly Step[]) =>
       return step.branches.map((branch) => list(branch.steps)).reduce(add, NOTHING);
     case "ask":
       return add(list(step.asked ?? []), list(step.onExpired ?? []));
+    case "call": {
+      const callee = proof.callees[step.callee];
+      return callee === undefined ? NOTHING : costOfList(stepsOf(callee), { ...proof, callees: callee.callees });
+    }
     case "code":
     case "assign":
-    case "call":
     case "wait":
     case "exit":
       return NOTHING;
@@ -161,23 +177,29 @@ function agentCost(step: AgentStep, unproved: UnprovedBound[]): Cost {
   return { attempts, tokens };
 }
 
-function widthOfList(steps: readonly Step[], limits: RunLimits): number {
-  return steps.reduce((width, step) => Math.max(width, widthOf(step, limits)), 1);
+function widthOfList(steps: readonly Step[], proof: Proof): number {
+  return steps.reduce((width, step) => Math.max(width, widthOf(step, proof)), 1);
 }
 
 /** Handlers, clean-ups and what follows an agent or a question run when the step's own subject is over. */
-function widthOf(step: Step, limits: RunLimits): number {
-  const inside = listsIn(step).reduce((width, list) => Math.max(width, widthOfList(list, limits)), 1);
+function widthOf(step: Step, proof: Proof): number {
+  const { limits } = proof;
+  const inside = listsIn(step).reduce((width, list) => Math.max(width, widthOfList(list, proof)), 1);
   switch (step.kind) {
     case "each":
-      return Math.max(inside, widthOfList(step.steps, limits) * Math.min(step.concurrency, limits.concurrency));
+      return Math.max(inside, widthOfList(step.steps, proof) * Math.min(step.concurrency, limits.concurrency));
     case "parallel": {
       const lanes = Math.min(step.concurrency, limits.concurrency, step.branches.length);
-      const widest = step.branches.map((branch) => widthOfList(branch.steps, limits)).sort((a, b) => b - a);
+      const widest = step.branches.map((branch) => widthOfList(branch.steps, proof)).sort((a, b) => b - a);
       return Math.max(
         inside,
         widest.slice(0, lanes).reduce((sum, n) => sum + n, 0),
       );
+    }
+    case "call": {
+      const callee = proof.callees[step.callee];
+      if (callee === undefined) return inside;
+      return Math.max(inside, widthOfList(stepsOf(callee), { ...proof, callees: callee.callees }));
     }
     case "agent":
       return Math.max(inside, step.tools.length > 0 ? limits.concurrency : 1);

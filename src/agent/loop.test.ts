@@ -381,8 +381,6 @@ describe("a history that somebody has changed", () => {
       (body) => ({ ...body, calls: [0, 1].map((n) => accepted(body, n, { query: "a" })) }),
       "resolve.(tools)[1]",
     ],
-    ["what is no call", (body) => ({ ...body, calls: ["run it"] }), "resolve.(turns)[0]"],
-    ["what is no list", (body) => ({ ...body, calls: { "0": 1 } }), "resolve.(turns)[0]"],
     ["a result that does not fit", (body) => ({ ...body, calls: [], result: { wrong: 1 } }), "resolve.(turns)[0]"],
   ])("%s: nothing goes out, and the place is named", async (_name, change, position) => {
     const { flow, records, kept } = await changed(change);
@@ -394,18 +392,28 @@ describe("a history that somebody has changed", () => {
     expect(await replayed(flow, records)).toMatchObject({ is: "diverged", position });
   });
 
-  test("a usage that is no count makes a token bound no weaker", async () => {
-    const flow = flowOf({ budget: { tokens: 10 } });
-    const script = turns({ calls: [call("a")], usage: { input: 1, output: 1 } });
-    const whole = await runPlan(flow, { connectors: [echo()], model: script });
-    const kept = untilTurn(
-      forgedTurn(whole.records, 0, (body) => ({ ...body, usage: { input: -1_000_000, output: 0 } })),
-      0,
-    );
+  test.each<[string, (body: JsonObject) => JsonObject]>([
+    ["what is no call", (body) => ({ ...body, calls: ["run it"] })],
+    ["what is no list", (body) => ({ ...body, calls: { "0": 1 } })],
+    ["a usage below nothing", (body) => ({ ...body, usage: { input: -1_000_000, output: 0 } })],
+  ])("%s: the record is refused by name, by a resume as by a replay", async (_name, change) => {
+    const { flow, records, kept } = await changed(change);
     const crm = echo();
-    const { ended } = await resumed(flow, kept, [crm], script);
-    expect(ended.error?.code).toBe("agent.budget_exhausted");
-    expect(crm.calls).toHaveLength(1);
+    const refusal = { fault: { code: "journal.corrupt", details: { position: "resolve.(turns)[0]" } } };
+    await expect(resumed(flow, kept, [crm], turns(DONE))).rejects.toMatchObject(refusal);
+    expect(crm.calls).toEqual([]);
+    await expect(replayed(flow, records)).rejects.toMatchObject(refusal);
+  });
+
+  test("a value whose hash is of another is refused before anything goes out", async () => {
+    const { flow, kept } = await changed((body) => body);
+    const crm = echo();
+    const last = kept.at(-1) as RunRecord;
+    const forged = [...kept.slice(0, -1), { ...last, body: { ...last.body, calls: [] } }];
+    await expect(resumed(flow, forged, [crm], turns(DONE))).rejects.toMatchObject({
+      fault: { code: "journal.corrupt" },
+    });
+    expect(crm.calls).toEqual([]);
   });
 
   test("unchanged it is gone on with", async () => {

@@ -19,7 +19,7 @@ import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import type { Journal, Owner, RunHead } from "../journal/journal.ts";
 import { runIdProblem } from "../journal/run-id.ts";
-import type { Plan } from "../plan/plan.ts";
+import { allPlans, allSteps, type Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
 import { Past } from "../run/past.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
@@ -37,18 +37,28 @@ import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
 import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
+import { type Fate, fateOf, type Receipt } from "./open-runs.ts";
+import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
 import { Refused, refusedBy } from "./refused.ts";
 import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
+import { type Settlement, settleEffect, type UnknownOutcome, unknownOutcomes } from "./settlements.ts";
 import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
-import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
+import { filesOf, readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 
 export type { EngineRun, RunEvent } from "./engine-run.ts";
+export type { Fate, Receipt } from "./open-runs.ts";
+export type { GivenAnswer, OpenQuestion } from "./questions.ts";
 export { readRunFile } from "./saved-run.ts";
+export type { Settlement, UnknownOutcome } from "./settlements.ts";
 
 /** How long a living owner has to end a run that is cancelled by force. */
 const FORCE_AFTER_MS = 2_000;
 const FORCE_LOOK_MS = 50;
+
+/** How long a living owner has to take an answer; it looks every 25 ms. */
+const TAKEN_AFTER_MS = 2_000;
+const TAKEN_LOOK_MS = 25;
 
 export interface EngineOptions {
   /** Working folder: where relative paths start and the store is looked for. Default: the process's. */
@@ -81,6 +91,15 @@ export interface StartOptions {
   deadline?: number;
   /** Cancels the run when it fires. */
   signal?: AbortSignal;
+  /** A run that waits for a time only is left too, as one that waits for a person is anyway. */
+  leavesTimers?: boolean;
+}
+
+export interface ResumeOptions {
+  /** Sensitive inputs again: records hold none. */
+  inputs?: JsonObject;
+  signal?: AbortSignal;
+  leavesTimers?: boolean;
 }
 
 export interface PlannedWorkflow {
@@ -141,9 +160,10 @@ export class Engine {
     const { limits } = deployment;
     return admit({
       plan,
-      files: { [workflow.name]: workflow.text },
+      files: filesOf(workflow),
       file: workflow.shown,
       places: workflow.places,
+      callees: workflow.callees.map(({ plan, shown, places }) => ({ plan, file: shown, places })),
       ...(deployment.file === null && !this.#deployments.isGiven
         ? { undeployed: notFoundText([workflow.folder, this.cwd]) }
         : {}),
@@ -182,7 +202,7 @@ export class Engine {
     const models = await this.#models(admitted, deployment);
     const connectors = await this.#connect(admitted, deployment, options.signal);
     const feed = new Feed();
-    const env = this.#environment(journal, connectors, models, feed);
+    const env = this.#environment(journal, connectors, models, feed, options.leavesTimers);
     let active: ActiveRun;
     try {
       active = await startRun(
@@ -209,23 +229,23 @@ export class Engine {
    * Goes on with a run whose process is gone. One that has ended is given as it is (`isOver`). `inputs` gives sensitive
    * inputs again: records hold none.
    */
-  async resume(run: string, options: { inputs?: JsonObject; signal?: AbortSignal } = {}): Promise<EngineRun> {
+  async resume(run: string, options: ResumeOptions = {}): Promise<EngineRun> {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
       if (isOver(head)) return await runThatEnded(journal, head.run);
-      return await this.#takeOver(journal, head.run, options, true);
+      return await this.#takeOver(journal, head.run, options, () => true);
     } catch (error) {
       throw refusedBy(error);
     }
   }
 
-  /** Takes a run whose owner is gone. Without `goOn` it is only ended: nothing is connected or dispatched. */
+  /** Takes a run whose owner is gone. Where it `dispatches` nothing any more, nothing is connected. */
   async #takeOver(
     journal: Journal,
     run: string,
-    options: { inputs?: JsonObject; signal?: AbortSignal },
-    goOn: boolean,
+    options: ResumeOptions,
+    dispatches: (plan: Plan) => boolean,
     force?: "force",
   ): Promise<EngineRun> {
     const { lease, processes } = await journal.acquire(run, this.#owner, force);
@@ -235,7 +255,7 @@ export class Engine {
       if (await endProcesses(processes, this.#clock)) await journal.setProcesses(lease, []);
       const opened = await openRun(pagesOfRun(journal, run), options.inputs ?? {});
       const { admitted } = opened;
-      const deployment = goOn ? await this.#deploymentOf(opened) : null;
+      const deployment = dispatches(admitted.definition.plan) ? await this.#deploymentOf(opened) : null;
       const models = deployment === null ? new Map<string, ModelPort>() : await this.#models(admitted, deployment);
       if (deployment !== null) connectors = await this.#connect(admitted, deployment, options.signal);
       const feed = new Feed();
@@ -249,7 +269,7 @@ export class Engine {
           return record;
         },
       };
-      const env = this.#environment(journal, connectors, models, feed);
+      const env = this.#environment(journal, connectors, models, feed, options.leavesTimers);
       const active = resumeRun(admitted, opened.roots, opened.first, env, lease, history, past);
       return this.#handle(active, connectors, journal, feed, options.signal);
     } catch (error) {
@@ -279,15 +299,18 @@ export class Engine {
   }
 
   /**
-   * Asks the owner of a run to cancel it; one whose owner is gone is taken over and ended here. With `force` an
-   * owner that does not end it within two seconds loses it.
+   * Asks the owner of a run to cancel it; one whose owner is gone, or which is parked, is taken over and ended here,
+   * with the cleanups that are due. With `force` an owner that does not end it within two seconds loses it, and
+   * cleanups are left out.
    */
   async cancel(run: string, by: string, force: boolean): Promise<"asked" | "cancelled" | "over"> {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
       if (isOver(head)) return "over";
-      if (head.owner === null || isAlive(head.owner) === false) return await this.#endHere(journal, head.run, by);
+      if (head.owner === null || isAlive(head.owner) === false) {
+        return await this.#endHere(journal, head.run, by, force);
+      }
       await journal.post({ run: head.run, verb: "cancel", by, body: force ? { force: true } : {} });
       if (!force) return "asked";
       const until = this.#clock.now() + FORCE_AFTER_MS;
@@ -295,18 +318,72 @@ export class Engine {
         await sleep(this.#clock, FORCE_LOOK_MS);
         if (isOver(await journal.find(head.run))) return "cancelled";
       }
-      return await this.#endHere(journal, head.run, by, "force");
+      return await this.#endHere(journal, head.run, by, true);
     } catch (error) {
       throw refusedBy(error);
     }
   }
 
-  /** Takes a run over only to end it. */
-  async #endHere(journal: Journal, run: string, by: string, force?: "force"): Promise<"cancelled"> {
-    const active = await this.#takeOver(journal, run, {}, false, force);
-    active.cancel(by);
+  /** Takes a run over only to end it: what it needs for its cleanups is connected, and nothing else. */
+  async #endHere(journal: Journal, run: string, by: string, force: boolean): Promise<"cancelled"> {
+    const active = await this.#takeOver(
+      journal,
+      run,
+      {},
+      (plan) => !force && hasCleanups(plan),
+      force ? "force" : undefined,
+    );
+    if (force) active.abandon(by);
+    else active.cancel(by);
     await active.result();
     return "cancelled";
+  }
+
+  /** The questions and approvals of runs that are suspended or under way, the oldest first. */
+  approvals(): Promise<OpenQuestion[]> {
+    return this.#asked((journal) => openQuestions(journal, this.#clock));
+  }
+
+  /**
+   * Answers a question or an approval; `id` may be the beginning of one. Refuses as `ask.not_open`,
+   * `ask.not_approver`, `input.invalid`, `run.already_decided`. Where the receipt `waits`, `resume` goes on with it.
+   */
+  answer(id: string, given: GivenAnswer): Promise<Receipt> {
+    return this.#asked((journal) => giveAnswer(journal, this.#clock, id, given));
+  }
+
+  /** The effects of unknown outcome of all runs, those of open runs first. */
+  unknowns(): Promise<UnknownOutcome[]> {
+    return this.#asked(unknownOutcomes);
+  }
+
+  /**
+   * Says what became of an effect. Refuses as `run.unknown`, `flow.not_unknown`, `input.invalid`,
+   * `run.already_decided`.
+   */
+  settle(run: string, position: string, settlement: Settlement): Promise<Receipt> {
+    return this.#asked((journal) => settleEffect(journal, this.#clock, this.#owner, run, position, settlement));
+  }
+
+  /** Looks for a moment what becomes of what was left for a run. */
+  fateOf(receipt: Receipt): Promise<Fate> {
+    return this.#asked(async (journal) => {
+      const until = this.#clock.now() + TAKEN_AFTER_MS;
+      for (;;) {
+        const fate = await fateOf(journal, receipt);
+        if (fate !== "left" || this.#clock.now() >= until) return fate;
+        await sleep(this.#clock, TAKEN_LOOK_MS);
+      }
+    });
+  }
+
+  async #asked<T>(work: (journal: Journal) => Promise<T>): Promise<T> {
+    const journal = await this.journal(null);
+    try {
+      return await work(journal);
+    } catch (error) {
+      throw refusedBy(error);
+    }
   }
 
   /** The store, opened once. */
@@ -359,6 +436,7 @@ export class Engine {
     connectors: Map<string, Connector>,
     models: Map<string, ModelPort>,
     feed: Feed,
+    leavesTimers = false,
   ): RunEnvironment {
     return {
       clock: this.#clock,
@@ -367,6 +445,7 @@ export class Engine {
       connectors,
       runners: { ...BASIC_RUNNERS, agent: agentRunner(models) },
       onRecord: (record) => feed.push(record),
+      leavesTimers,
     };
   }
 
@@ -379,6 +458,14 @@ export class Engine {
   ): EngineRun {
     return runUnderWay(active, connectors, journal, feed, this.#options.identity ?? "library", signal);
   }
+}
+
+function hasCleanups(plan: Plan): boolean {
+  for (const part of allPlans(plan)) {
+    if (part.cleanup.length > 0) return true;
+    for (const step of allSteps(part)) if (step.cleanup.length > 0) return true;
+  }
+  return false;
 }
 
 function isOver(head: RunHead): boolean {

@@ -4,15 +4,16 @@ import { readmit } from "../admit/admit.ts";
 import type { AdmissionReport, AdmittedPlan, Definition } from "../admit/admitted-plan.ts";
 import { isObject, type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import { Refusal } from "../errors/fault.ts";
+import { bodyProblem, sayShape } from "../journal/body-shape.ts";
 import { Cursor, type Pages } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { recorded, rehydrate, type Val } from "../plan/marked.ts";
-import { allSteps } from "../plan/plan.ts";
+import { everyStep } from "../plan/plan.ts";
 import type { Roots } from "../run/execution.ts";
 import { bindInputs } from "./inputs.ts";
 import { Refused } from "./refused.ts";
 import { MEMORY_STORE } from "./store.ts";
-import type { WorkflowFile } from "./workflow-file.ts";
+import { filesOf, type WorkflowFile } from "./workflow-file.ts";
 
 /** Where a run was started: what `resume` looks for its deployment by. Relative to the store's folder. */
 interface Origin {
@@ -47,6 +48,17 @@ export async function openRun(pages: Pages, again: JsonObject): Promise<OpenedRu
       run: accepted?.run ?? null,
       seq,
     });
+  }
+  const problem = bodyProblem(accepted.kind, accepted.body);
+  if (problem !== null) {
+    throw new Refusal(
+      "journal.corrupt",
+      `The acceptance of run ${accepted.run} does not fit its kind: ${sayShape(problem)}.`,
+      {
+        run: accepted.run,
+        seq: 1,
+      },
+    );
   }
   const { report, ...definition } = accepted.body["definition"] as unknown as Definition & { report: AdmissionReport };
   const admitted = readmit(definition, report);
@@ -115,7 +127,7 @@ export function changedPlan(pinned: AdmittedPlan, workflow: WorkflowFile): Admit
   const { plan } = workflow;
   if (plan === null) throw Refused.by(workflow.diagnostics);
   const { manifests, agents, notify } = pinned.definition;
-  for (const step of allSteps(plan)) {
+  for (const step of everyStep(plan)) {
     const missing = actionsOf(step, notify).find((action) => !Object.hasOwn(manifests, action));
     const what =
       missing !== undefined
@@ -129,5 +141,5 @@ export function changedPlan(pinned: AdmittedPlan, workflow: WorkflowFile): Admit
       `The run did not have ${what}, which ${workflow.shown} uses: its history has no record of it.`,
     );
   }
-  return readmit({ ...pinned.definition, plan, files: { [workflow.name]: workflow.text } }, pinned.report);
+  return readmit({ ...pinned.definition, plan, files: filesOf(workflow) }, pinned.report);
 }

@@ -54,8 +54,11 @@ const EXIT_BY_FAMILY: { [family: string]: RefusedExit } = {
   internal: 1,
 };
 
+/** What was named is not there: no such run, no such question. */
+const NOTHING_THERE = ["run.unknown", "ask.not_open", "flow.not_unknown"];
+
 /** The exit code of a refusal by its code. */
 function exitOfCode(code: string): RefusedExit {
-  if (code === "run.unknown") return 2;
+  if (NOTHING_THERE.includes(code)) return 2;
   return EXIT_BY_FAMILY[code.slice(0, code.indexOf("."))] ?? 3;
 }

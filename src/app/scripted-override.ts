@@ -1,10 +1,10 @@
 import type { AgentConfig } from "../admit/deployment.ts";
-import { allSteps, type Plan } from "../plan/plan.ts";
+import { everyStep, type Plan } from "../plan/plan.ts";
 
 /** Every agent of a plan played by one script instead of its configuration (`--scripted FILE`). */
 export function scriptedAgents(plan: Plan, script: string): { [name: string]: AgentConfig[] } {
   const agents: { [name: string]: AgentConfig[] } = {};
-  for (const step of allSteps(plan)) {
+  for (const step of everyStep(plan)) {
     if (step.kind !== "agent") continue;
     agents[step.agent] = [
       {

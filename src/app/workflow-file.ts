@@ -1,10 +1,11 @@
-import { basename, dirname, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault } from "../errors/fault.ts";
 import { readRegularFile } from "../host/files/regular-file.ts";
 import type { Plan } from "../plan/plan.ts";
 import { diagnose } from "../syntax/diagnose.ts";
 import type { StepPlaces } from "../syntax/workfile/step-places.ts";
+import { type CalleeFile, loadCallees } from "./callees.ts";
 import { Refused } from "./refused.ts";
 
 /** A text larger than this is no workflow; the parser's own limit is 1 MiB. */
@@ -23,6 +24,8 @@ export interface WorkflowFile {
   diagnostics: Diagnostic[];
   /** Where the words of its steps stand. */
   places: StepPlaces;
+  /** The files that it calls, and those that they call. */
+  callees: CalleeFile[];
 }
 
 /** Reads and checks a workflow. Refuses (exit 2) what is no readable file. */
@@ -34,7 +37,10 @@ export function readWorkflow(shown: string, cwd: string): WorkflowFile {
 /** The same for a text that came from elsewhere, e.g. standard input. */
 export function diagnoseWorkflow(shown: string, name: string, folder: string, text: string): WorkflowFile {
   const { plan, diagnostics, places } = diagnose(text, shown);
-  return { shown, name, folder, text, plan, diagnostics, places };
+  const own = { shown, name, folder, text, places };
+  if (plan === null) return { ...own, plan, diagnostics, callees: [] };
+  const called = loadCallees({ plan, shown, path: join(folder, name), places });
+  return { ...own, plan: called.plan, diagnostics: [...diagnostics, ...called.diagnostics], callees: called.files };
 }
 
 function readText(path: string, shown: string): string {
@@ -45,4 +51,10 @@ function readText(path: string, shown: string): string {
 
 function unreadable(shown: string, why: string): Refused {
   return new Refused(2, new Fault("input.invalid", "", `${shown} cannot be read: ${why}.`, { file: shown }));
+}
+
+/** Texts by name, as a run pins them: the workflow's own first, then those that it calls. */
+export function filesOf(workflow: WorkflowFile): { [name: string]: string } {
+  const called = workflow.callees.map(({ name, text }) => [name, text] as const);
+  return { [workflow.name]: workflow.text, ...Object.fromEntries(called) };
 }

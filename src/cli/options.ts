@@ -7,6 +7,7 @@ import { parseDuration } from "../base/duration.ts";
 import { emptyObject, type Json, type JsonObject, parseJson } from "../base/json.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { Fault } from "../errors/fault.ts";
+import { readRegularFile } from "../host/files/regular-file.ts";
 import type { Field } from "../plan/field.ts";
 import { setOwn } from "../plan/marked.ts";
 import { allSteps, type Plan } from "../plan/plan.ts";
@@ -90,16 +91,27 @@ function readValue(field: Field | undefined, name: string, text: string): Json {
 
 /** JSON from `@file`, from standard input (`-`), or as it is written. */
 export function readDocument(text: string, what: string): Json {
-  let source = text;
-  try {
-    if (text === "-") source = readFileSync(0, "utf8");
-    else if (text.startsWith("@")) source = readFileSync(resolve(text.slice(1)), "utf8");
-  } catch {
-    throw usage(`${text} of ${what} cannot be read.`);
-  }
+  const source = text === "-" ? standardInput(what) : text.startsWith("@") ? namedFile(text, what) : text;
   const parsed = parseJson(source);
   if (!parsed.ok) throw usage(`${what} is no JSON: ${parsed.message}.`);
   return parsed.value;
+}
+
+/** A value larger than this is not meant as one. */
+const MOST_BYTES = 16 * 1_048_576;
+
+function namedFile(text: string, what: string): string {
+  const read = readRegularFile(resolve(text.slice(1)), MOST_BYTES);
+  if (!read.ok) throw usage(`${text} of ${what} cannot be read: ${read.why}.`);
+  return read.text;
+}
+
+function standardInput(what: string): string {
+  try {
+    return readFileSync(0, "utf8");
+  } catch {
+    throw usage(`- of ${what} cannot be read.`);
+  }
 }
 
 export function readDurationOption(text: string, option: string): number {

@@ -26,6 +26,12 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 /** How a run is named, wherever one is an argument. */
 const RUN = "a run: its id, the beginning of it, @last or @failed";
 
+const NO_WAIT = "leave with exit code 6 as soon as it waits for a time or a person, and ask nothing here";
+
+/** How a question is named. */
+const ID = "a question: its id, or the beginning of it (see ambit approvals)";
+const COMMENT = "what is recorded beside it, for others to read";
+
 type Does = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
 
 function collect(value: string, before: string[] | undefined): string[] {
@@ -65,6 +71,7 @@ Exit codes of a run: 0 completed or stopped by the file, 1 failed, 5 an agent's 
     );
   workflowCommands(program, does);
   runCommands(program, does);
+  peopleCommands(program, does);
   toolCommands(program, does);
   return program;
 }
@@ -110,6 +117,7 @@ function workflowCommands(program: Command, does: Does): void {
     )
     .option("--deadline <duration>", "an earlier deadline for this run, such as 90s or 5m")
     .option("--run-id <id>", "the run's id: 1 to 128 characters (default: a fresh one)")
+    .option("--no-wait", NO_WAIT)
     .option("--strict", "warnings count as errors")
     .action(
       does(async (file: string, inputs: string[], options) =>
@@ -155,14 +163,64 @@ function runCommands(program: Command, does: Does): void {
     .option("--with <file>", "evaluate this changed workflow against what the run recorded of agents and tools")
     .action(does(async (run: string, options) => (await import("./commands/replay.ts")).replayCommand(run, options)));
   common(program.command("resume").argument("<run>", RUN), "ambit resume @last")
-    .description("go on with a run whose process is gone, where it was; nothing recorded is done twice")
+    .description("go on with a run that is suspended or whose process is gone; nothing recorded is done twice")
     .option("-i <name=value>", "a sensitive input again, which records do not hold (repeatable)", collect)
     .option("--scripted <file>", "the script that it was started with")
+    .option("--no-wait", NO_WAIT)
     .action(does(async (run: string, options) => (await import("./commands/resume.ts")).resumeCommand(run, options)));
   common(program.command("cancel").argument("<run>", RUN), "ambit cancel @last")
     .description("ask a run to stop, in whatever process it is")
-    .option("--force", "end it after two seconds, whatever is still under way")
+    .option("--force", "end it after two seconds, whatever is still under way, and leave its cleanups out")
     .action(does(async (run: string, options) => (await import("./commands/cancel.ts")).cancelCommand(run, options)));
+}
+
+function peopleCommands(program: Command, does: Does): void {
+  common(program.command("approvals"), "ambit approvals")
+    .description("list the questions and approvals that runs wait for")
+    .action(does(async (options) => (await import("./commands/approvals.ts")).approvalsCommand(options)));
+  common(program.command("approve").argument("<id>", ID), "ambit approve ask_4f1c --edit @args.json")
+    .description("say yes: let a call be made, or answer a question that asks for yes or no")
+    .option("--edit <json>", "other arguments for the call, as JSON or @file.json; of a question, its other fields")
+    .option("--comment <text>", COMMENT)
+    .action(does(async (id: string, options) => (await import("./commands/approvals.ts")).approveCommand(id, options)));
+  common(program.command("reject").argument("<id>", ID), 'ambit reject ask_4f1c --comment "too much"')
+    .description("say no: refuse a call, or answer a question that asks for yes or no")
+    .option("--comment <text>", COMMENT)
+    .action(does(async (id: string, options) => (await import("./commands/approvals.ts")).rejectCommand(id, options)));
+  common(
+    program
+      .command("answer")
+      .argument("<id>", ID)
+      .argument("<json>", "the answer: JSON, @file.json, or - for standard input"),
+    "ambit answer ask_4f1c '{\"price\": 20}'",
+  )
+    .description("answer a question with the fields that it asks for")
+    .option("--comment <text>", COMMENT)
+    .action(
+      does(async (id: string, answer: string, options) =>
+        (await import("./commands/approvals.ts")).answerCommand(id, answer, options),
+      ),
+    );
+  common(program.command("unknowns"), "ambit unknowns")
+    .description("list the calls of which nobody knows whether they had an effect")
+    .action(does(async (options) => (await import("./commands/unknowns.ts")).unknownsCommand(options)));
+  common(
+    program
+      .command("resolve")
+      .argument("<run>", RUN)
+      .argument("<position>", "where the call stands (see ambit unknowns)"),
+    'ambit resolve @last pay --succeeded \'{"receipt": "r-1"}\'',
+  )
+    .description("say what became of such a call")
+    .option("--succeeded <json>", "it happened, and this is its result: JSON, @file.json, or - for standard input")
+    .option("--failed <code>", "it did not happen: the code that its step fails with")
+    .option("--retry", "make the call again; only of a run that waits for it")
+    .option("--comment <text>", COMMENT)
+    .action(
+      does(async (run: string, position: string, options) =>
+        (await import("./commands/unknowns.ts")).resolveCommand(run, position, options),
+      ),
+    );
 }
 
 function toolCommands(program: Command, does: Does): void {

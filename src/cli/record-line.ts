@@ -41,6 +41,21 @@ export function recordLine(raw: RunRecord, color: Paint): string | null {
       const said = why === undefined ? "" : ` ${color.red(oneLine(why))}`;
       return `${indent}${mark} ${at} ${color.dim(`${oneLine(action)} ${lasted(duration_ms)}`)}${said}${retry ? color.dim(" (tried again)") : ""}`;
     }
+    case "wait.set":
+      return `  ${color.cyan("…")} ${at} ${color.dim(`waits until ${oneLine(String(record.body.due))}`)}`;
+    case "ask.opened":
+      return `  ${color.yellow("?")} ${at} ${oneLine(shownText(record.body.text ?? null))} ${color.dim(oneLine(record.body.id ?? ""))}`;
+    case "ask.ended": {
+      const { how, by } = record.body;
+      const who = Array.isArray(by) && by.length > 0 ? ` by ${by.join(", ")}` : "";
+      const sign = how === "answered" || how === "approved" ? color.green("✓") : color.red("✗");
+      return `  ${sign} ${at} ${color.dim(oneLine(`${how}${who}`))}`;
+    }
+    case "call.settled": {
+      const { how, by } = record.body;
+      if (how === "left") return null;
+      return `  ${color.cyan("•")} ${at} ${color.dim(oneLine(`settled by ${by}: ${how}`))}`;
+    }
     case "notice.sent":
       return `  ${color.cyan("•")} ${at} ${oneLine(shownText(record.body.text ?? null))}`;
     case "stop.decided":

@@ -52,7 +52,7 @@ test("what is said while records wait to be shown comes after them, and before w
       }
     },
   });
-  expect(await followRun(screen, run, "")).toBe(0);
+  expect(await followRun(screen, run, { goOn: "" })).toBe(0);
   const lines = screen.written.split("\n").map((line) => line.trim().slice(0, 12));
   const order = ["✓ a", "said after a", "✓ b"].map((start) => lines.findIndex((line) => line.startsWith(start)));
   expect(order.every((at) => at > 0)).toBe(true);
@@ -69,7 +69,7 @@ test("what is said last is not lost", async () => {
       screen.say("the last word");
     },
   });
-  await followRun(screen, run, "");
+  await followRun(screen, run, { goOn: "" });
   expect(screen.written).toContain("the last word\n");
 });
 

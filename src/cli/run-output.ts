@@ -1,14 +1,34 @@
 import type { EngineRun } from "../app/engine.ts";
+import { type OpenAsk, OpenAsks } from "../app/questions.ts";
 import { isObject, type Json } from "../base/json.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { exitOf, isPlainSuccess, type RunResult } from "../journal/result.ts";
 import { counted, lasted } from "../view/words.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { LiveBlock } from "./live-block.ts";
+import type { CommonOptions } from "./options.ts";
 import { recordLine } from "./record-line.ts";
 import { shown } from "./shown.ts";
-import { jsonText, oneLine, safeText, type Terminal } from "./terminal.ts";
+import { jsonText, oneLine, type Paint, safeText, type Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
+import { resumeLine, waitingLines } from "./waiting-text.ts";
+
+/** How a run came to rest here, and what it asks of people. */
+export interface Followed {
+  result: RunResult;
+  asks: OpenAsk[];
+  /** Who started it. */
+  initiator: string;
+  /** The number of its last record. */
+  seq: number;
+}
+
+/** What a printed run needs beside itself: the line that says where to look, and options that commands about it take. */
+export interface Hints {
+  goOn: string;
+  /** `--store` and `--config` as they were given. */
+  place?: CommonOptions;
+}
 
 /**
  * Follows a run to its end and prints it: events and result as NDJSON, or progress on stderr and the outputs
@@ -17,25 +37,37 @@ import { VERSION } from "./version.ts";
 export async function followRun(
   terminal: Terminal,
   run: EngineRun,
-  goOn: string,
+  hints: Hints,
   interrupts: Pick<Interrupts, "first"> = { first: null },
 ): Promise<number> {
+  const { result, asks } = await follow(terminal, run);
+  printResult(terminal, result, hints, asks);
+  return exitOf(result, interrupts.first);
+}
+
+/** Prints the records of a run as they come, those behind `from`, until it rests. */
+export async function follow(terminal: Terminal, run: EngineRun, from = 0): Promise<Followed> {
   const block = new LiveBlock(
     terminal,
     !terminal.json && process.stderr.isTTY === true && process.env["TERM"] !== "dumb",
   );
   const talk = new Talk(run, (line) => block.line(line));
   terminal.route((line) => talk.say(line));
+  const asks = new OpenAsks();
+  let initiator = "";
+  let seq = from;
   try {
     for await (const record of run.events()) {
+      asks.read(record);
+      if (record.kind === "run.accepted") initiator = record.body.identity;
+      if (record.seq <= from) continue;
+      seq = record.seq;
       printRecord(terminal, record, block);
       talk.shown(record.seq);
     }
     talk.end();
     block.end();
-    const result = await run.result();
-    printResult(terminal, result, goOn);
-    return exitOf(result, interrupts.first);
+    return { result: await run.result(), asks: asks.all(), initiator, seq };
   } finally {
     talk.end();
     block.end();
@@ -83,7 +115,7 @@ class Talk {
 export async function printEnded(terminal: Terminal, run: EngineRun): Promise<number> {
   const result = await run.result();
   terminal.err(`${oneLine(result.run)} is over already, and nothing was done. It ended like this:\n`);
-  printResult(terminal, result, `Look at it with: ambit runs show ${oneLine(result.run)}`);
+  printResult(terminal, result, { goOn: `Look at it with: ambit runs show ${oneLine(result.run)}` });
   return exitOf(result);
 }
 
@@ -101,16 +133,23 @@ function printRecord(terminal: Terminal, record: RunRecord, block: LiveBlock): v
   block.see(record);
 }
 
-export function printResult(terminal: Terminal, result: RunResult, goOn: string): void {
+export function printResult(
+  terminal: Terminal,
+  result: RunResult,
+  { goOn, place = {} }: Hints,
+  asks: readonly OpenAsk[] = [],
+): void {
   if (terminal.json) {
     terminal.out(`${jsonText(result)}\n`);
     return;
   }
   if (hasOutputs(result.outputs)) terminal.out(`${jsonText(shown(result.outputs), 2)}\n`);
   terminal.err(`${verdict(result, terminal)}\n`);
-  // Parked for a person: the command that goes on, and not only one that shows it (DU-13).
-  if (result.status === "suspended")
-    terminal.err(terminal.color.dim(`Go on with it: ambit resume ${oneLine(result.run)}\n`));
+  if (result.status === "suspended") {
+    for (const line of waitingLines(result, asks, terminal.color, place)) terminal.err(`${line}\n`);
+    // The command that goes on, and not only one that shows it (DU-13).
+    terminal.err(terminal.color.dim(`Go on with it: ${resumeLine(result.run, place)}\n`));
+  }
   if (result.status === "suspended" || result.unknown.length > 0)
     terminal.err(terminal.color.dim(`${safeText(goOn)}\n`));
 }
@@ -129,15 +168,18 @@ const WORDS: { [status: string]: string } = {
   running: "Still running",
 };
 
+function mark(status: string, plain: boolean, color: Paint): string {
+  if (status === "suspended") return color.yellow("‖");
+  if (status !== "completed" && status !== "stopped") return color.red("✗");
+  return plain ? color.green("✓") : color.yellow("!");
+}
+
 /** The last line: never plain success where something was forgiven, skipped, cut or is unknown. */
 function verdict(result: RunResult, terminal: Terminal): string {
   const { color } = terminal;
   const word = WORDS[result.status] ?? result.status;
   const plain = isPlainSuccess(result);
-  const good = result.status === "completed" || result.status === "stopped";
-  const parts = [
-    `${good ? (plain ? color.green("✓") : color.yellow("!")) : color.red("✗")} ${color.bold(word)} in ${lasted(result.duration_ms)}`,
-  ];
+  const parts = [`${mark(result.status, plain, color)} ${color.bold(word)} in ${lasted(result.duration_ms)}`];
   if (result.error !== null) {
     const at = result.error.position === "" ? "" : ` at ${oneLine(result.error.position)}`;
     parts.push(`${color.red(oneLine(result.error.code))}${at}: ${safeText(result.error.message)}`);

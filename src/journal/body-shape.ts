@@ -23,7 +23,14 @@ type Shape = (value: unknown, path: string) => ShapeProblem | null;
 
 /** What is wrong with the body of a record of this kind; null for nothing. */
 export function bodyProblem(kind: EventKind, body: { readonly [key: string]: unknown }): ShapeProblem | null {
+  // A store that somebody else has written may hold any text there.
+  if (!Object.hasOwn(BODIES, kind)) return { path: "kind", expected: "a kind of record" };
   return BODIES[kind](body, "");
+}
+
+/** What is wrong, in words. */
+export function sayShape({ path, expected }: ShapeProblem): string {
+  return `${path === "" ? "the body" : path} must be ${expected}`;
 }
 
 const any: Shape = (value, path) => (value === undefined ? { path, expected: "a value" } : null);

@@ -45,6 +45,17 @@ export interface Plan {
   goal?: { id: string; success: string; maxActions: number; keeps: string[] };
 }
 
+/** A plan and the plans that it calls, however deep, in the order of the text. */
+export function* allPlans(plan: Plan): Generator<Plan> {
+  yield plan;
+  for (const callee of Object.values(plan.callees)) yield* allPlans(callee);
+}
+
+/** Every step of a plan and of those that it calls. */
+export function* everyStep(plan: Plan): Generator<Step> {
+  for (const part of allPlans(plan)) yield* allSteps(part);
+}
+
 /** Every step of a plan, cleanups included, callees not. */
 export function* allSteps(plan: Plan): Generator<Step> {
   yield* walkSteps(plan.steps);

@@ -9,6 +9,7 @@
  * I5: a failing one is reported and replaces nothing.
  */
 import { Fault } from "../errors/fault.ts";
+import type { Plan } from "../plan/plan.ts";
 import { auxPosition, type Position } from "../plan/position.ts";
 import type { Cleanup } from "../plan/step.ts";
 import { type End, type Stop, timeoutFault } from "./end.ts";
@@ -22,12 +23,13 @@ export interface DueCleanup {
   number: number;
   position: Position;
   scope: Scope;
+  plan: Plan;
 }
 
 /** The entries of a `cleanup` at the position of its step, or of its file. */
-export function dueCleanups(entries: readonly Cleanup[], at: Position, scope: Scope): DueCleanup[] {
+export function dueCleanups(entries: readonly Cleanup[], at: Position, scope: Scope, plan: Plan): DueCleanup[] {
   const position = auxPosition(at, "cleanup");
-  return entries.map((entry, index) => ({ entry, number: index + 1, position, scope }));
+  return entries.map((entry, index) => ({ entry, number: index + 1, position, scope, plan }));
 }
 
 /** At the end of a list: runs what is due now, and hands on to `outer` what may still become due (I1, I2). */
@@ -45,13 +47,20 @@ export async function leaveList(
 }
 
 async function runCleanup(interpreter: Interpreter, due: DueCleanup, error: Fault | null): Promise<void> {
-  const { entry, number, position, scope } = due;
+  const { entry, number, position, scope, plan } = due;
   const { scheduler, limits } = interpreter;
   const stop = scheduler.openCleanup(position, number);
   const limit = limits.cleanupGrace;
   scheduler.stopAt(stop, scheduler.now + limit, { cause: "timeout", because: null, limit, by: null });
   const names = scope.enter({ error: error === null ? null : interpreter.errorValue(error) });
-  const end = await interpreter.list(entry.steps, { scope: names, position, stop, cleanups: [] });
+  const end = await interpreter.list(entry.steps, {
+    scope: names,
+    position,
+    stop,
+    plan,
+    steps: interpreter.cleanupSteps,
+    cleanups: [],
+  });
   scheduler.closeScope(stop);
   const failure = errorOf(end);
   interpreter.ends.cleanedUp(position, failure === null ? "completed" : statusOf(end), failure?.code ?? null);

@@ -18,6 +18,7 @@ import { Parked } from "./past.ts";
 import type { Draft, Recorder } from "./recorder.ts";
 import { type ParkedAt, Scheduler, type Witness, type Witnessed } from "./scheduler.ts";
 import { LexicalScope } from "./scope.ts";
+import { StepCount } from "./step-count.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 import { reportedUsage } from "./usage.ts";
 
@@ -121,7 +122,9 @@ export class Execution {
       by: null,
     });
     const { end, outputs } = await this.#drive(() =>
-      runFile(this.#interpreter, plan, { scope, position: "", stop: root }, () => this.#scheduler.closeScope(root)),
+      runFile(this.#interpreter, { scope, position: "", stop: root, plan, steps: new StepCount(limits.steps) }, () =>
+        this.#scheduler.closeScope(root),
+      ),
     );
     this.#scheduler.closeScope(root);
     return this.#end(end, outputs);

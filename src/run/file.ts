@@ -1,5 +1,4 @@
 import type { Val } from "../plan/marked.ts";
-import type { Plan } from "../plan/plan.ts";
 import { type DueCleanup, dueCleanups, leaveList } from "./cleanup.ts";
 import type { End } from "./end.ts";
 import type { Interpreter } from "./interpreter.ts";
@@ -11,12 +10,11 @@ import type { ListContext } from "./steps/step-runner.ts";
  */
 export async function runFile(
   interpreter: Interpreter,
-  plan: Plan,
   context: Omit<ListContext, "cleanups">,
-  over: () => void,
+  over: () => void = () => {},
 ): Promise<{ end: End; outputs: Val }> {
-  const { scope, position } = context;
-  const cleanups: DueCleanup[] = dueCleanups(plan.cleanup, position, scope);
+  const { scope, position, plan } = context;
+  const cleanups: DueCleanup[] = dueCleanups(plan.cleanup, position, scope, plan);
   const list = await interpreter.listIn(plan.steps, { ...context, cleanups });
   let { end } = list;
   let outputs: Val = null;

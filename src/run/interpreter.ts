@@ -13,7 +13,9 @@ import { covers } from "../admit/policy-match.ts";
 import { invariant } from "../base/invariant.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Fault, matchesCode } from "../errors/fault.ts";
+import type { Duration } from "../plan/expression.ts";
 import type { Val } from "../plan/marked.ts";
+import type { Plan } from "../plan/plan.ts";
 import { auxPosition, childPosition, type Position } from "../plan/position.ts";
 import type { Step } from "../plan/step.ts";
 import { type DueCleanup, dueCleanups, leaveList } from "./cleanup.ts";
@@ -23,10 +25,12 @@ import { Evaluator } from "./evaluator.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { Scope } from "./scope.ts";
+import { StepCount } from "./step-count.ts";
 import { runAction } from "./steps/action.ts";
 import { runAsk } from "./steps/ask.ts";
 import { runAssign } from "./steps/assign.ts";
 import { runBranch } from "./steps/branch.ts";
+import { runCall } from "./steps/call.ts";
 import { runEach } from "./steps/each.ts";
 import { runExit } from "./steps/exit.ts";
 import { runNotify } from "./steps/notify.ts";
@@ -47,6 +51,7 @@ export const BASIC_RUNNERS: StepRunners = {
   notify: runNotify,
   wait: runWait,
   ask: runAsk,
+  call: runCall,
   exit: runExit,
 };
 
@@ -66,7 +71,8 @@ export class Interpreter {
   readonly ends = new Ends();
   readonly #runners: StepRunners;
   readonly #witness: BindingWitness;
-  #steps = 0;
+  /** What cleanups may execute beside the run's own steps, so that a run at its limit still cleans up. */
+  readonly cleanupSteps: StepCount;
 
   constructor(options: {
     run: string;
@@ -85,6 +91,7 @@ export class Interpreter {
     this.recorder = options.recorder;
     this.connectors = options.connectors;
     this.#runners = options.runners;
+    this.cleanupSteps = new StepCount(this.limits.steps);
     this.#witness = options.witness;
   }
 
@@ -101,7 +108,8 @@ export class Interpreter {
   async listIn(steps: readonly Step[], context: ListContext): Promise<{ end: End; scope: Scope }> {
     const scope = context.scope.enter({});
     const cleanups: DueCleanup[] = [];
-    const end = await this.#inOrder(steps, { scope, position: context.position, stop: context.stop, cleanups });
+    const { position, stop, plan, steps: count } = context;
+    const end = await this.#inOrder(steps, { scope, position, stop, plan, steps: count, cleanups });
     if (cleanups.length > 0) await leaveList(this, cleanups, end, context.cleanups);
     return { end, scope };
   }
@@ -129,8 +137,8 @@ export class Interpreter {
         return { is: "skipped" };
       }
     }
-    if (++this.#steps > this.limits.steps) {
-      const limit = this.limits.steps;
+    const limit = context.steps.take();
+    if (limit !== null) {
       return {
         is: "failed",
         fault: new Fault("flow.limit_exceeded", at, `The run has executed ${limit} steps, its limit.`, { limit }),
@@ -139,7 +147,7 @@ export class Interpreter {
     if (step.cleanup.length > 0) {
       // Readable in its cleanup from its start on, null until it has a value.
       context.scope.write(step, null);
-      context.cleanups.push(...dueCleanups(step.cleanup, at, context.scope));
+      context.cleanups.push(...dueCleanups(step.cleanup, at, context.scope, context.plan));
     }
     const end = await this.#subject(step, at, context);
     const outside = context.stop.current;
@@ -153,11 +161,14 @@ export class Interpreter {
   async #subject(step: Step, at: Position, context: ListContext): Promise<End> {
     const runner = this.#runners[step.kind] as StepRunner<typeof step.kind> | undefined;
     invariant(runner !== undefined, `no runner for steps of kind ${step.kind}`);
-    if (step.timeout === undefined && step.kind !== "agent") {
+    const bound = boundOf(step, context.plan);
+    if (bound === undefined && step.kind !== "agent") {
       return runner(this, step, {
         scope: context.scope,
         position: at,
         stop: context.stop,
+        plan: context.plan,
+        steps: context.steps,
         cleanups: context.cleanups,
         due: null,
       });
@@ -165,8 +176,8 @@ export class Interpreter {
     let due: number | null = null;
     const scope = this.scheduler.openScope(at, context.stop);
     try {
-      if (step.timeout !== undefined) {
-        const timeout = this.evaluator.duration(step.timeout, context.scope, at);
+      if (bound !== undefined) {
+        const timeout = this.evaluator.duration(bound, context.scope, at);
         if (!timeout.ok) return { is: "failed", fault: timeout.fault };
         due = this.scheduler.now + timeout.value;
         this.scheduler.stopAt(scope, due, { cause: "timeout", because: null, limit: timeout.value, by: null });
@@ -245,4 +256,11 @@ export class Interpreter {
     this.recorder.trail(position, "truncated", { cause, done, left });
     this.ends.truncate(position, cause, done, left);
   }
+}
+
+/** A step's own bound in time; of a call the deadline of its file, where that is the lesser. */
+function boundOf(step: Step, plan: Plan): Duration | undefined {
+  const own = step.kind === "call" ? plan.callees[step.callee]?.limits.deadline : undefined;
+  if (own === undefined || step.timeout === undefined) return step.timeout ?? own;
+  return typeof step.timeout === "number" ? Math.min(step.timeout, own) : step.timeout;
 }

@@ -6,11 +6,10 @@ import type { AdmittedPlan } from "../admit/admitted-plan.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { jsonEqual } from "../base/json.ts";
-import { Refusal } from "../errors/fault.ts";
 import type { EndedBody } from "../journal/bodies.ts";
 import type { RunRecord } from "../journal/event.ts";
-import { HashCheck } from "../journal/hashes.ts";
 import { type Position, positionName } from "../plan/position.ts";
+import { checkedHistory } from "./checked-history.ts";
 import { Execution, type Roots } from "./execution.ts";
 import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
 import { Recorder } from "./recorder.ts";
@@ -40,33 +39,18 @@ export async function replayRun(
   /** The plan is another than the recorded one: agents and tools come from the history, the end is not compared. */
   changed = false,
 ): Promise<ReplayReport> {
-  const checks = new HashCheck();
   const seen: { ended: RunRecord | null; events: number; last: RunRecord | null } = {
     ended: null,
     events: 2,
     last: null,
   };
+  const checked = checkedHistory(records);
   const history: History = {
     next: async () => {
-      const record = await records.next();
+      const record = await checked.next();
       if (record === null) return null;
       seen.events++;
       seen.last = record;
-      const fault = checks.check(record);
-      if (fault !== null) {
-        throw new Refusal(
-          "journal.corrupt",
-          `Record ${record.seq} (${record.kind} at ${positionName(record.position)}) does not hash to its ${fault.which}.`,
-          { run: record.run, seq: record.seq, position: record.position, which: fault.which },
-        );
-      }
-      if (record.kind.startsWith("run.") && record.position !== "") {
-        throw new Refusal("journal.corrupt", `Record ${record.seq} (${record.kind}) does not stand at the run.`, {
-          run: record.run,
-          seq: record.seq,
-          position: record.position,
-        });
-      }
       if (record.kind === "run.ended") seen.ended = record;
       return record;
     },
@@ -136,8 +120,15 @@ function unfinished(ended: RunRecord | null, events: number, last: RunRecord | n
   };
 }
 
+/** The records end before the run's end: as far as they go, they agree, unless evaluating them broke something. */
+function cutOff({ status, error }: EndedBody, events: number): ReplayReport {
+  if (error?.code !== "internal.invariant") return { is: "unfinished", events, status };
+  const { position, message } = error;
+  return { is: "diverged", position, message, expected: null, recorded: null, seq: null };
+}
+
 function compare(computed: EndedBody, ended: RunRecord | null, events: number): ReplayReport {
-  if (ended === null) return { is: "unfinished", events, status: computed.status };
+  if (ended === null) return cutOff(computed, events);
   const recorded = ended.body as JsonObject;
   const diverged = (what: string, expected: Json, found: Json): ReplayReport => ({
     is: "diverged",

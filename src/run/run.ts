@@ -12,6 +12,7 @@ import type { Journal, Lease, Owner } from "../journal/journal.ts";
 import type { SuspendReason } from "../journal/outcome.ts";
 import { recorded, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
+import { checkedHistory } from "./checked-history.ts";
 import { Execution, type Roots } from "./execution.ts";
 import { type History, HistoryMismatch } from "./history.ts";
 import { Inbox } from "./inbox.ts";
@@ -135,7 +136,7 @@ export function resumeRun(
   });
   // There may be no further one: what is written next has to come after these.
   for (const record of first) recorder.observe(record);
-  return own(admitted, roots, env, recorder, lease, history, past);
+  return own(admitted, roots, env, recorder, lease, checkedHistory(history), past);
 }
 
 function own(

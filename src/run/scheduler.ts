@@ -519,6 +519,9 @@ export class Scheduler {
       if (this.#mode === "replay") throw new HistoryEnd("the recorded history ends here");
       // Before anything is written: a resume that is refused leaves the run as it was.
       for (const { request } of this.#waits.values()) {
+        // What will be stopped before it starts, or is never dispatched again, needs nothing.
+        if (this.#early.some(({ scope }) => isBelow(request.scope, scope))) continue;
+        if (request.intent && this.notes.has(intentKey(request))) continue;
         if (request.needs !== undefined) needClear(request.needs, request.position, request.kind);
       }
       await this.#onLive?.([...this.#waits.values()].map((wait) => wait.request.position));
@@ -535,15 +538,18 @@ export class Scheduler {
 
   /**
    * Reads what is recorded behind the plan's end: notes, and stops that a timer or a cancel wrote in the moment
-   * of the end and that stopped nothing. Anything else does not fit, unless a bug ended the run: then what was
-   * under way may stand there.
+   * of the end and that stopped nothing; behind the run's own end also what settles an effect that it left unknown.
+   * Anything else does not fit, unless a bug ended the run: then what was under way may stand there.
    */
   async drain(afterBug = false): Promise<void> {
     if (this.#history === null) return;
+    let isOver = false;
     for (let record = await this.#history.next(); record !== null; record = await this.#history.next()) {
       this.#recorder.observe(record);
+      isOver ||= record.kind === "run.ended";
       if (!isDelivery(record.kind)) this.notes.read(record);
       if (afterBug || !isDelivery(record.kind) || record.kind === "stop.decided") continue;
+      if (isOver && record.kind === "call.settled") continue;
       const message = `the history goes on with ${record.kind} at ${positionName(record.position)} after the plan's end`;
       throw new HistoryMismatch(record.position, message, { seq: record.seq, recorded: record.kind });
     }
@@ -662,6 +668,11 @@ export class Scheduler {
 
 function isDeadline(timer: ScopeTimer): boolean {
   return timer.stop.cause === "deadline";
+}
+
+function isBelow(scope: StopScope | null, top: StopScope): boolean {
+  for (let at = scope; at !== null; at = at.parent) if (at === top) return true;
+  return false;
 }
 
 /** A stop that is decided but not yet delivered: nothing new starts below it. */

@@ -38,7 +38,7 @@ export async function runSiblings(
     const cause = stopFor(end, context.position);
     for (const sibling of open) if (sibling !== null) await scheduler.decide(sibling, cause);
   });
-  const lanes = Math.min(concurrency, limits.concurrency);
+  const lanes = Math.min(concurrency, limits.concurrency, context.plan.limits.concurrency ?? concurrency);
   await scheduler.fork(tasks, lanes, () => ended === null && context.stop.current === null && goOn());
   // By their order and not by that of their ends, so that the last one is cleaned up first.
   for (const list of cleanups) context.cleanups.push(...list);

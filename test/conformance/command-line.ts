@@ -10,6 +10,7 @@ import { globMatches } from "../../src/host/models/script.ts";
 import { Cursor, pagesOfRun } from "../../src/journal/cursor.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
 import { foldRecords, toResult } from "../../src/journal/fold.ts";
+import { Answering } from "./answering.ts";
 import { CaseError, type CaseSettings } from "./case-files.ts";
 import type { CaseFolder } from "./case-folder.ts";
 import { stepsOf } from "./in-process.ts";
@@ -23,11 +24,13 @@ const KILLED = 137;
 export class CommandLine implements Driver {
   readonly #folder: CaseFolder;
   readonly #settings: CaseSettings;
+  readonly #answering: Answering;
 
   constructor(folder: CaseFolder, settings: CaseSettings) {
     if (!existsSync(MAIN)) throw new CaseError("A case that kills its process needs the built program: npm run build.");
     this.#folder = folder;
     this.#settings = settings;
+    this.#answering = new Answering(settings.answers);
   }
 
   async start(): Promise<Outcome> {
@@ -42,11 +45,31 @@ export class CommandLine implements Driver {
       given.push("--trigger", "@.ambit/trigger.json");
     }
     if (run_id !== undefined) given.push("--run-id", run_id);
-    return this.#outcome(["run", this.#folder.workflow, "--json", ...given], kill_at);
+    return this.#rested(await this.#outcome(["run", this.#folder.workflow, "--json", ...given], kill_at));
   }
 
   async resume(run: string): Promise<Outcome> {
-    return this.#outcome(["resume", run, "--json"], undefined);
+    return this.#rested(await this.#outcome(["resume", run, "--json"], undefined));
+  }
+
+  /** Goes on with a parked run as long as its questions are answered. */
+  async #rested(first: Outcome): Promise<Outcome> {
+    let outcome = first;
+    for (;;) {
+      const { run, result, records, output } = outcome;
+      if (run === null || result?.["status"] !== "suspended") return outcome;
+      const engine = await createEngine({ cwd: this.#folder.path });
+      try {
+        for (const record of records) this.#answering.see(engine, record);
+        const isAnswered = await this.#answering.said();
+        this.#answering.left();
+        if (!isAnswered) return outcome;
+      } finally {
+        await engine.close();
+      }
+      outcome = await this.#outcome(["resume", run, "--json"], undefined);
+      outcome = { ...outcome, output: output + outcome.output };
+    }
   }
 
   async replay(run: string): Promise<Outcome> {

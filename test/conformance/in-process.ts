@@ -1,6 +1,6 @@
 /** Runs a case through the library, in this process. */
 import { createEngine, type Engine, type EngineRun } from "../../src/app/engine.ts";
-import { systemClock } from "../../src/base/clock.ts";
+import { sleep, systemClock } from "../../src/base/clock.ts";
 import { parseDuration } from "../../src/base/duration.ts";
 import { isObject, type JsonObject } from "../../src/base/json.ts";
 import { asRefused, printRefusal } from "../../src/cli/refusal.ts";
@@ -12,6 +12,7 @@ import type { RunRecord } from "../../src/journal/event.ts";
 import type { RunStatus } from "../../src/journal/outcome.ts";
 import { StepsFold } from "../../src/journal/steps.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import { Answering, nextExpiry } from "./answering.ts";
 import type { CaseSettings } from "./case-files.ts";
 import type { CaseFolder } from "./case-folder.ts";
 import { type Driver, NOTHING, type Outcome } from "./outcome.ts";
@@ -29,6 +30,7 @@ export class InProcess implements Driver {
   readonly #virtual: VirtualClock | null;
   readonly #said: string[] = [];
   readonly #engine: Promise<Engine>;
+  readonly #answering: Answering;
   /** Cancels where the case says so; asked whenever the run may have come there. */
   #look: () => boolean = () => false;
 
@@ -37,7 +39,8 @@ export class InProcess implements Driver {
     this.#settings = settings;
     const { clock } = settings;
     this.#virtual =
-      clock === "real" ? null : createVirtualClock({ start: clock.simulated, onRest: () => this.#look() });
+      clock === "real" ? null : createVirtualClock({ start: clock.simulated, onRest: () => this.#rests() });
+    this.#answering = new Answering(settings.answers);
     this.#engine = createEngine({
       cwd: folder.path,
       identity: "tester",
@@ -85,7 +88,29 @@ export class InProcess implements Driver {
     await (await this.#engine).close();
   }
 
+  /** Time passes only where nobody is just answering. */
+  #rests(): boolean {
+    return this.#look() || this.#answering.isUnderWay;
+  }
+
+  /** Follows a run, and goes on with it as long as its questions are answered or their time is up. */
   async #follow(begin: (engine: Engine) => Promise<EngineRun>): Promise<Outcome> {
+    let outcome = await this.#followOnce(begin);
+    for (;;) {
+      const isAnswered = await this.#answering.said();
+      this.#answering.left();
+      const { run, result, output } = outcome;
+      if (run === null || result?.["status"] !== "suspended") return outcome;
+      const due = nextExpiry(outcome.records);
+      if (!isAnswered && due === null) return outcome;
+      const clock = this.#virtual ?? systemClock;
+      if (!isAnswered && due !== null) await sleep(clock, Math.max(0, due - clock.now()));
+      outcome = await this.#followOnce((engine) => engine.resume(run));
+      outcome = { ...outcome, output: output + outcome.output };
+    }
+  }
+
+  async #followOnce(begin: (engine: Engine) => Promise<EngineRun>): Promise<Outcome> {
     const engine = await this.#engine;
     const terminal = new Captured();
     let run: EngineRun;
@@ -95,10 +120,12 @@ export class InProcess implements Driver {
       return refusal(error, this.#output(terminal));
     }
     const impatience = setTimeout(() => run.abandon("the test's patience"), PATIENCE_MS);
+    const answering = this.#answer(engine, run);
     const looking = this.#virtual === null ? setInterval(() => this.#look(), LOOK_EVERY_MS) : undefined;
     try {
-      const exit = await followRun(terminal, run, `Look at it with: ambit runs show ${run.id}`);
+      const exit = await followRun(terminal, run, { goOn: `Look at it with: ambit runs show ${run.id}` });
       const result = await run.result();
+      await answering;
       const records = await this.#records(run.id);
       return {
         ...NOTHING,
@@ -119,6 +146,10 @@ export class InProcess implements Driver {
       clearInterval(looking);
       this.#look = () => false;
     }
+  }
+
+  async #answer(engine: Engine, run: EngineRun): Promise<void> {
+    for await (const record of run.events()) this.#answering.see(engine, record);
   }
 
   async #records(run: string): Promise<RunRecord[]> {

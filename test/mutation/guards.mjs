@@ -86,7 +86,7 @@ export const guards = [
   },
   {
     name: "tokens: what is no count counts as none",
-    file: "src/agent/token-count.ts",
+    file: "src/run/usage.ts",
     find: "Number.isSafeInteger(value) && value >= 0",
     broken: "Number.isFinite(value)",
     tests: ["src/agent/loop.test.ts"],
@@ -114,10 +114,10 @@ export const guards = [
   },
   {
     name: "sensitive: keys of arguments that say it are hidden",
-    file: "src/agent/turn-record.ts",
-    find: "said ? joinMarks(marks, SENSITIVE) : marks",
-    broken: "said ? joinMarks(marks, {}) : marks",
-    tests: ["src/agent/loop.test.ts"],
+    file: "src/run/hide.ts",
+    find: "return said ? mark(out, SENSITIVE) : out;",
+    broken: "return said ? mark(out, {}) : out;",
+    tests: ["src/run/hide.test.ts"],
   },
   {
     name: "lease epoch: who lost a run adds nothing",

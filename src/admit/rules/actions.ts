@@ -1,4 +1,4 @@
-import { allSteps, type Plan } from "../../plan/plan.ts";
+import { allSteps, everyStep, type Plan } from "../../plan/plan.ts";
 import type { Step } from "../../plan/step.ts";
 import { actionsOf } from "../actions-of.ts";
 import { type Admission, find, stepName, wordOf } from "../admission.ts";
@@ -13,7 +13,7 @@ export function resolveActions(admission: Admission): void {
 }
 
 export function notifies(plan: Plan): boolean {
-  for (const step of allSteps(plan)) if (step.kind === "notify") return true;
+  for (const step of everyStep(plan)) if (step.kind === "notify") return true;
   return false;
 }
 

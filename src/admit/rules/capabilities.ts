@@ -1,4 +1,4 @@
-import { allSteps, type Plan } from "../../plan/plan.ts";
+import { allSteps, everyStep, type Plan } from "../../plan/plan.ts";
 import type { Step } from "../../plan/step.ts";
 import { type Admission, find, type StepWord, stepName } from "../admission.ts";
 
@@ -18,7 +18,7 @@ function capabilityOf(step: Step): string | null {
 /** The set a plan needs, wherever the steps stand: a branch that never runs counts (WX-03). Sorted. */
 export function requiredCapabilities(plan: Plan): string[] {
   const needed = new Set<string>();
-  for (const step of allSteps(plan)) {
+  for (const step of everyStep(plan)) {
     const capability = capabilityOf(step);
     if (capability !== null) needed.add(capability);
   }
@@ -68,6 +68,7 @@ export const SUPPORTED = [
   "wf.each",
   "wf.repeat",
   "wf.parallel",
+  "wf.call",
   "wf.wait",
   "wf.ask",
   "wf.notify",
@@ -76,9 +77,7 @@ export const SUPPORTED = [
 ] as const;
 
 /** What it parses and refuses: never ignored. The README lists them, and a test holds it against this. */
-export const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {
-  call: "wf.call",
-};
+export const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {};
 
 export const UNSUPPORTED_KEYS = ["single"] as const;
 

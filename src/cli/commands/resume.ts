@@ -1,12 +1,16 @@
 import { createEngine, type EngineRun } from "../../app/engine.ts";
 import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, engineOptions, readInputs, terminalOf } from "../options.ts";
+import { asksHere, withTerminalLines } from "../put-to-user.ts";
 import { printRefusal } from "../refusal.ts";
-import { followRun, printEnded, printVersionLine } from "../run-output.ts";
+import { printEnded, printVersionLine } from "../run-output.ts";
+import { runToRest } from "../run-to-rest.ts";
 
 export interface ResumeOptions extends CommonOptions {
   i?: string[];
   scripted?: string;
+  /** Commander's form of `--no-wait`. */
+  wait?: boolean;
 }
 
 export async function resumeCommand(run: string, options: ResumeOptions): Promise<number> {
@@ -19,11 +23,17 @@ export async function resumeCommand(run: string, options: ResumeOptions): Promis
     ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
   });
   try {
+    const leavesTimers = options.wait === false;
     const inputs = readInputs([], options.i ?? [], []);
-    const resumed = await interrupts.start((signal) => engine.resume(run, { inputs, signal }));
+    const resumed = await interrupts.start((signal) => engine.resume(run, { inputs, signal, leavesTimers }));
     begun = resumed;
     if (resumed.isOver && !terminal.json) return await printEnded(terminal, resumed);
-    return await followRun(terminal, resumed, `Look at it with: ambit runs show ${resumed.id}`, interrupts);
+    return await runToRest({ terminal, engine, interrupts }, resumed, {
+      place: options,
+      inputs,
+      leavesTimers,
+      askedHere: asksHere(options) ? withTerminalLines : null,
+    });
   } catch (error) {
     return printRefusal(terminal, error, begun === null ? { nothing: true } : { run: begun.id });
   } finally {

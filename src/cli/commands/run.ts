@@ -12,8 +12,10 @@ import {
   readInputs,
   terminalOf,
 } from "../options.ts";
+import { asksHere, withTerminalLines } from "../put-to-user.ts";
 import { printDiagnostics, printRefusal } from "../refusal.ts";
-import { followRun, printVersionLine } from "../run-output.ts";
+import { printVersionLine } from "../run-output.ts";
+import { runToRest } from "../run-to-rest.ts";
 
 export interface RunOptions extends CommonOptions {
   i?: string[];
@@ -24,6 +26,8 @@ export interface RunOptions extends CommonOptions {
   deadline?: string;
   runId?: string;
   strict?: boolean;
+  /** Commander's form of `--no-wait`. */
+  wait?: boolean;
 }
 
 export async function runCommand(file: string, pairs: string[], options: RunOptions): Promise<number> {
@@ -52,10 +56,16 @@ export async function runCommand(file: string, pairs: string[], options: RunOpti
       ...(options.trigger === undefined ? {} : { trigger: readDocument(options.trigger, "--trigger") }),
       ...(options.runId === undefined ? {} : { runId: options.runId }),
       ...(options.deadline === undefined ? {} : { deadline: readDurationOption(options.deadline, "--deadline") }),
+      leavesTimers: options.wait === false,
     };
     const run = await interrupts.start((signal) => own.start(file, { ...given, signal }));
     begun = run;
-    return await followRun(terminal, run, `Look at it with: ambit runs show ${run.id}`, interrupts);
+    return await runToRest({ terminal, engine, interrupts }, run, {
+      place: options,
+      inputs: given.inputs,
+      leavesTimers: given.leavesTimers,
+      askedHere: asksHere(options) ? withTerminalLines : null,
+    });
   } catch (error) {
     return printRefusal(terminal, error, begun === null ? { nothing: true } : { run: begun.id });
   } finally {

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { createEngine, type Engine } from "../../app/engine.ts";
 import { readRunFile, readSavedRun, type SavedRun } from "../../app/saved-run.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
 import { didYouMean } from "../../base/nearest.ts";
@@ -12,31 +11,15 @@ import { runView } from "../../view/run-view.ts";
 import type { StepNode } from "../../view/step-tree.ts";
 import { Timeline } from "../../view/timeline.ts";
 import { counted, lasted } from "../../view/words.ts";
-import { type CommonOptions, engineOptions, terminalOf, usage } from "../options.ts";
+import { withEngine } from "../engine-command.ts";
+import { type CommonOptions, usage } from "../options.ts";
 import { recordLine } from "../record-line.ts";
-import { printRefusal } from "../refusal.ts";
 import { shown } from "../shown.ts";
 import { escapedJson, jsonText, oneLine, type Paint, safeText, type Terminal } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 
 const MOST_LISTED = 1_000;
 const TAIL_EVERY_MS = 100;
-
-async function withEngine(
-  options: CommonOptions,
-  label: string,
-  work: (engine: Engine, terminal: Terminal) => Promise<number>,
-): Promise<number> {
-  const terminal = terminalOf(options);
-  const engine = await createEngine(engineOptions(options, terminal, label));
-  try {
-    return await work(engine, terminal);
-  } catch (error) {
-    return printRefusal(terminal, error);
-  } finally {
-    await engine.close();
-  }
-}
 
 export interface ListOptions extends CommonOptions {
   status?: string;

@@ -92,6 +92,28 @@ export const catalogCodes = {
     example: "capabilities: { deny: [wf.agent-execution] } with a wf.agent step",
     since: "0.1.0",
   },
+  "plan.callee_refused": {
+    summary: "A file that a step calls cannot be used.",
+    cause:
+      "It is not there, cannot be read, lies outside of the project's folder, or has errors of its own, which are shown with it.",
+    fix: "Mend the path, which is relative to the folder of the calling file, or the file.",
+    example: "wf.call: ./othr.workfile.yaml   # other",
+    since: "0.1.0",
+  },
+  "plan.recursive": {
+    summary: "A file calls itself, directly or through others.",
+    cause: "The calls would go on for ever, and no bound could be proved.",
+    fix: "Write the repetition as wf.repeat or wf.each.",
+    example: "wf.call: ./self.workfile.yaml   # in self.workfile.yaml",
+    since: "0.1.0",
+  },
+  "plan.too_deep": {
+    summary: "Files call each other deeper than the limit.",
+    cause: "`limits.depth` counts the file that is run as the first level.",
+    fix: "Flatten the calls, or raise limits.depth in the deployment.",
+    example: "limits: { depth: 1 }   # with a wf.call",
+    since: "0.1.0",
+  },
   "plan.ceiling_exceeded": {
     summary: "The worst case of the plan lies above the operator's ceiling.",
     cause: "Budgets, retries and loops together may use more than policy.ceiling allows, as ambit plan shows.",

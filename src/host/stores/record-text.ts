@@ -1,6 +1,6 @@
 /** A record as a row of the store, and back. */
 import { hash } from "node:crypto";
-import { byteLength, type Json, type JsonObject } from "../../base/json.ts";
+import { byteLength, isObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { EventKind, RunRecord, TrailEntry } from "../../journal/event.ts";
 import { corrupt, unavailable } from "./refusals.ts";
 
@@ -85,16 +85,11 @@ export function fromRow(
   blob: (hash: string) => string | undefined,
 ): RunRecord {
   if (checksum(run, def, row) !== row.sum) throw corrupt(run, row.seq, "its checksum does not fit");
-  const [v, at, inHash, outHash, trail, body] = JSON.parse(row.data) as [
-    RunRecord["v"],
-    string,
-    string | null,
-    string | null,
-    TrailEntry[],
-    JsonObject,
-  ];
+  const [v, at, inHash, outHash, trail, body] = partsOf(run, row);
   if (row.blobs !== null) {
-    for (const key of JSON.parse(row.blobs) as string[]) body[key] = largeValue(run, row.seq, body[key], blob);
+    const keys = jsonOf(row.blobs);
+    if (!Array.isArray(keys)) throw corrupt(run, row.seq, "it is no record");
+    for (const key of keys as string[]) body[key] = largeValue(run, row.seq, body[key], blob);
   }
   return {
     v,
@@ -112,6 +107,27 @@ export function fromRow(
   };
 }
 
+type Parts = [RunRecord["v"], string, string | null, string | null, TrailEntry[], JsonObject];
+
+/** A checksum says that nobody damaged a row, not that whoever wrote it was us. */
+function partsOf(run: string, row: RecordRow): Parts {
+  const parts = jsonOf(row.data);
+  if (!Array.isArray(parts)) throw corrupt(run, row.seq, "it is no record");
+  const [, at, inHash, outHash, trail, body] = parts;
+  const isHash = (value: unknown): boolean => value === null || typeof value === "string";
+  const fits = typeof at === "string" && isHash(inHash) && isHash(outHash) && Array.isArray(trail) && isObject(body);
+  if (!fits || !trail.every(isObject)) throw corrupt(run, row.seq, "it is no record");
+  return parts as Parts;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
 function largeValue(
   run: string,
   seq: number,
@@ -122,7 +138,9 @@ function largeValue(
   const text = blob(sum);
   if (text === undefined) throw corrupt(run, seq, "a large value of it is missing");
   if (hash("sha256", text, "hex") !== sum) throw corrupt(run, seq, "a large value of it does not fit its checksum");
-  return JSON.parse(text) as Json;
+  const value = jsonOf(text);
+  if (value === null && text !== "null") throw corrupt(run, seq, "a large value of it is no JSON");
+  return value as Json;
 }
 
 function checksum(run: string, def: string, row: RecordRow): string {

@@ -1,10 +1,12 @@
 import type { Val } from "../../plan/marked.ts";
+import type { Plan } from "../../plan/plan.ts";
 import type { Position } from "../../plan/position.ts";
 import type { Step, StepKind } from "../../plan/step.ts";
 import type { DueCleanup } from "../cleanup.ts";
 import type { End } from "../end.ts";
 import type { Interpreter } from "../interpreter.ts";
 import type { Scope } from "../scope.ts";
+import type { StepCount } from "../step-count.ts";
 import type { StopScope } from "../stop-scope.ts";
 
 /** Where a list of steps runs. */
@@ -13,6 +15,9 @@ export interface ListContext {
   /** The position that the list's steps stand below. */
   position: Position;
   stop: StopScope;
+  /** The file that the list belongs to. */
+  plan: Plan;
+  steps: StepCount;
   /** Where what is still due when a list below has ended well goes: the list around. */
   cleanups: DueCleanup[];
 }

@@ -1,0 +1,1 @@
+export const guards: { name: string; file: string; find: string; broken: string; tests: string[] }[];
