@@ -175,10 +175,11 @@ async function perform(
   attempt: number,
   pause: number,
 ): Promise<LiveBody> {
-  const { manifest, connection, connector } = spec.action;
+  const { manifest, connector } = spec.action;
   const began = context.clock.now();
+  let queued = 0;
   const write = (judged: Judged, stopped = false): LiveBody =>
-    callBody(spec, judged, attempt, stopped, context.clock.now() - began);
+    callBody(spec, judged, attempt, stopped, { queued, duration: context.clock.now() - began - queued });
   const cancelled = (): LiveBody => {
     // An earlier process may have dispatched what is not dispatched any more.
     const maybe = isRepeatable(manifest) || context.hasIntent;
@@ -192,6 +193,37 @@ async function perform(
   needClear(spec.args, spec.position, manifest.name);
   if (pause > 0) await sleep(context.clock, pause, context.asked);
   if (context.asked.aborted) return cancelled();
+  const port = connectors.get(connector);
+  if (!port) {
+    const fault = new Fault("action.unavailable", spec.position, `The connector ${connector} is not there.`);
+    return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
+  }
+  // Before the intent and the action's timeout: who waits for its turn has not begun.
+  const place = await port.enter?.(context.asked);
+  if (place === "full") {
+    const message = `Too many calls wait for ${connector}, whose limits let no more begin.`;
+    const fault = new Fault("action.rate_limited", spec.position, message);
+    return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
+  }
+  if (place === "stopped") return cancelled();
+  queued = place?.queuedMs ?? 0;
+  try {
+    return await send(context, scheduler, port, spec, attempt, write);
+  } finally {
+    place?.leave();
+  }
+}
+
+/** One dispatch, with its intent before it where it cannot be repeated (I2). */
+async function send(
+  context: EffectContext,
+  scheduler: Scheduler,
+  port: Connector,
+  spec: CallSpec,
+  attempt: number,
+  write: (judged: Judged, stopped?: boolean) => LiveBody,
+): Promise<LiveBody> {
+  const { manifest, connection } = spec.action;
   if (!isRepeatable(manifest)) {
     await context.write([
       {
@@ -202,11 +234,6 @@ async function perform(
         body: { action: manifest.name, connection, ...argumentsOf(spec) },
       },
     ]);
-  }
-  const port = connectors.get(connector);
-  if (!port) {
-    const fault = new Fault("action.unavailable", spec.position, `The connector ${connector} is not there.`);
-    return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
   }
   const timeout = manifest.timeout;
   const controller = new AbortController();
@@ -226,6 +253,7 @@ async function perform(
     position: spec.position,
     attempt,
     timeout,
+    ...(marksIn(spec.args).sensitive ? { sensitive: true } : {}),
   };
   const result = await settle<CallResult>(
     context,
@@ -348,7 +376,13 @@ function argumentsOf(spec: CallSpec): JsonObject {
   return spec.ofAgent ? {} : { args: recorded(spec.args), key: spec.key };
 }
 
-function callBody(spec: CallSpec, judged: Judged, attempt: number, stopped: boolean, duration: number): LiveBody {
+function callBody(
+  spec: CallSpec,
+  judged: Judged,
+  attempt: number,
+  stopped: boolean,
+  times: { queued: number; duration: number },
+): LiveBody {
   const { manifest, connection } = spec.action;
   const fault = judged.outcome === "failed" ? { fault: judged.fault } : {};
   const retry = !stopped && (spec.mayRetry?.() ?? true) && wantsRetry(spec, { is: judged.outcome, ...fault }, attempt);
@@ -362,8 +396,8 @@ function callBody(spec: CallSpec, judged: Judged, attempt: number, stopped: bool
     effect: effectOf(judged, manifest),
     retry,
     late: stopped && judged.outcome === "ok",
-    queued_ms: 0,
-    duration_ms: duration,
+    queued_ms: times.queued,
+    duration_ms: times.duration,
   };
   // What an action sends back of its sensitive arguments is no less sensitive.
   const texts = sensitiveTexts([spec.args]);
