@@ -32,7 +32,7 @@ import type { StepRunners } from "../run/steps/step-runner.ts";
 import { SourceText } from "../text/tree.ts";
 import { parseYaml } from "../text/yaml.ts";
 import { offeredCapabilities } from "./capabilities.ts";
-import { closeAll, connectAll } from "./connectors.ts";
+import { closeAll, connectAll, Limiters } from "./connectors.ts";
 import { readForImport } from "./deployment/for-import.ts";
 import { secretsOf } from "./deployment/secrets-of.ts";
 import type { Environment } from "./deployment/section.ts";
@@ -44,7 +44,7 @@ import { ModelShop } from "./models.ts";
 import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
 import { Refused } from "./refused.ts";
 import { scriptedAgents } from "./scripted-override.ts";
-import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
+import { locateStore, MEMORY_STORE, OpenedState, openStore } from "./store.ts";
 import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 
 /** How long a living owner has to end a run that is cancelled by force. */
@@ -115,6 +115,8 @@ export class Engine {
   readonly #env: Environment;
   readonly #owner: Owner;
   #journal: Promise<Journal> | null = null;
+  readonly #state = new OpenedState();
+  readonly #limiters = new Limiters();
   #storePath: string | null = null;
 
   constructor(options: EngineOptions) {
@@ -187,7 +189,6 @@ export class Engine {
       notify:
         deployment.notify === null ? null : { action: deployment.notify.action, with: asMap(deployment.notify.with) },
       secrets: secretsOf(deployment),
-      limited: new Set(Object.keys(deployment.connectorLimits)),
       policy: deployment.policy,
       limits: deadline === undefined ? limits : { ...limits, deadline: Math.min(deadline, limits.deadline) },
       capabilities: offeredCapabilities(deployment),
@@ -361,6 +362,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    await this.#state.close();
     if (this.#journal === null) return;
     await this.#journal.then((journal) => journal.close()).catch(() => {});
   }
@@ -413,6 +415,11 @@ export class Engine {
         env: this.#env,
         clock: this.#clock,
         say: this.#options.say ?? ((line) => process.stderr.write(`${line}\n`)),
+        limiters: this.#limiters,
+        state: async () => {
+          const { durability } = (await this.journal(deployment)).describe();
+          return this.#state.open(this.#storePath ?? MEMORY_STORE, durability);
+        },
       };
       return await connectAll(admitted, deployment, context, signal ?? new AbortController().signal);
     } catch (error) {
