@@ -81,7 +81,7 @@ export function readTarget(text: string): { url: URL } | { problem: string } {
   if (!/^https?:\/\/[^/]/i.test(text)) return { problem: "does not begin with http:// or https:// and a host" };
   if (!URL.canParse(text)) return { problem: "is no URL" };
   const url = new URL(text);
-  if (url.username !== "" || url.password !== "" || /^https?:\/\/[^/?#]*@/i.test(text)) {
+  if (/^https?:\/\/[^/?#]*@/i.test(text)) {
     return { problem: "holds a user name, which no request is made with" };
   }
   url.hash = "";

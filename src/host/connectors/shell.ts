@@ -150,10 +150,9 @@ class Kept {
     });
     stream.on("data", (chunk: Buffer) => {
       this.#size += chunk.length;
-      const left = MAX_STREAM_BYTES - this.#kept;
-      if (left <= 0) return;
-      this.#chunks.push(chunk.subarray(0, left));
-      this.#kept += Math.min(left, chunk.length);
+      const part = chunk.subarray(0, MAX_STREAM_BYTES - this.#kept);
+      this.#kept += part.length;
+      if (part.length > 0) this.#chunks.push(part);
     });
   }
 
