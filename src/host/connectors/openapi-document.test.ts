@@ -41,6 +41,19 @@ describe("what is no document", () => {
   });
 });
 
+test("of a large document those that are wanted are read, and no more than a manifest holds", () => {
+  const paths: JsonObject = {};
+  for (let i = 0; i < 1_001; i++) paths[`/p${i}`] = { get: { operationId: `op${i}` } };
+  const text = JSON.stringify({ openapi: "3.0.0", paths });
+  const all = parseOpenApi(text, "t");
+  expect("operations" in all && [all.operations.size, all.left]).toEqual([
+    1_000,
+    [{ at: "GET /p1000", why: "is beyond the 1000 operations of a manifest" }],
+  ]);
+  const some = parseOpenApi(text, "t", new Set(["op1000", "none"]));
+  expect("operations" in some && [...some.operations.keys()]).toEqual(["op1000"]);
+});
+
 describe("YAML", () => {
   test("reads as JSON does, numbers as keys included", () => {
     const made = parseOpenApi(

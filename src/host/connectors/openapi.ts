@@ -81,7 +81,8 @@ export class OpenApiConnector implements Connector {
 
   #load(): Promise<Service> {
     return this.#service.get(async () => {
-      const document = readOpenApi(this.#options.file);
+      const wanted = new Set(this.#options.actions.map(({ name, tool }) => tool ?? name));
+      const document = readOpenApi(this.#options.file, wanted);
       if ("problem" in document) throw unavailable(this.name, `its OpenAPI document ${document.problem}`);
       const text = this.#options.baseUrl ?? document.server;
       if (text === null) throw unavailable(this.name, "neither ambit.yaml (base_url) nor its document names a server");
