@@ -20,6 +20,7 @@ import { type ActionManifest, hasEffect, isRepeatable } from "../catalog/manifes
 import { markSensitive } from "../catalog/sensitive.ts";
 import { problemsAsJson, sayProblems, type ValueProblem } from "../catalog/value-problem.ts";
 import { checkValue } from "../catalog/value-schema.ts";
+import type { Code } from "../errors/codes.ts";
 import { Fault, type FaultJson } from "../errors/fault.ts";
 import { marksIn, peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
@@ -193,28 +194,43 @@ async function perform(
   needClear(spec.args, spec.position, manifest.name);
   if (pause > 0) await sleep(context.clock, pause, context.asked);
   if (context.asked.aborted) return cancelled();
-  const port = connectors.get(connector);
-  if (!port) {
-    const fault = new Fault("action.unavailable", spec.position, `The connector ${connector} is not there.`);
+  const undispatched = async (code: Code, message: string): Promise<LiveBody> => {
+    await intend(context, spec, attempt);
+    const fault = new Fault(code, spec.position, message);
     return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
-  }
+  };
+  const port = connectors.get(connector);
+  if (!port) return undispatched("action.unavailable", `The connector ${connector} is not there.`);
   // Before the intent and the action's timeout: who waits for its turn has not begun.
   const place = await port.enter?.(context.asked);
   if (place === "full") {
-    const message = `Too many calls wait for ${connector}, whose limits let no more begin.`;
-    const fault = new Fault("action.rate_limited", spec.position, message);
-    return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
+    return undispatched("action.rate_limited", `Too many calls wait for ${connector}, whose limits let no more begin.`);
   }
   if (place === "stopped") return cancelled();
   queued = place?.queuedMs ?? 0;
   try {
+    await intend(context, spec, attempt);
     return await send(context, scheduler, port, spec, attempt, write);
   } finally {
     place?.leave();
   }
 }
 
-/** One dispatch, with its intent before it where it cannot be repeated (I2). */
+/** I2: the intent of an effect that cannot be repeated; a result without one before it does not replay. */
+async function intend(context: EffectContext, spec: CallSpec, attempt: number): Promise<void> {
+  const { manifest, connection } = spec.action;
+  if (isRepeatable(manifest)) return;
+  await context.write([
+    {
+      kind: "call.intent",
+      position: spec.position,
+      attempt,
+      in: { action: manifest.name, args: recorded(spec.args) },
+      body: { action: manifest.name, connection, ...argumentsOf(spec) },
+    },
+  ]);
+}
+
 async function send(
   context: EffectContext,
   scheduler: Scheduler,
@@ -224,17 +240,6 @@ async function send(
   write: (judged: Judged, stopped?: boolean) => LiveBody,
 ): Promise<LiveBody> {
   const { manifest, connection } = spec.action;
-  if (!isRepeatable(manifest)) {
-    await context.write([
-      {
-        kind: "call.intent",
-        position: spec.position,
-        attempt,
-        in: { action: manifest.name, args: recorded(spec.args) },
-        body: { action: manifest.name, connection, ...argumentsOf(spec) },
-      },
-    ]);
-  }
   const timeout = manifest.timeout;
   const controller = new AbortController();
   let timedOut = false;

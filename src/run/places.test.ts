@@ -43,12 +43,12 @@ test("the place comes back where the connector throws", async () => {
   expect(mail.left).toBe(1);
 });
 
-test("where too many wait the call fails, undispatched and without an intent", async () => {
+test("where too many wait the call has failed for good: nothing was dispatched, nothing is unknown", async () => {
   const mail = new Limited(ok, async () => "full");
   const { ended, records, replayed } = await runPlan(flow, { connectors: [mail] });
   expect(ended).toMatchObject({ status: "failed", error: { code: "action.rate_limited" }, unknown: [] });
   expect(mail.calls).toEqual([]);
-  expect(records.filter(({ kind }) => kind === "call.intent")).toEqual([]);
+  expect(records.find(({ kind }) => kind === "call.ended")?.body).toMatchObject({ effect: "none", dispatched: false });
   expect(replayed.is).toBe("equal");
 });
 
