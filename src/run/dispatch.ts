@@ -177,6 +177,7 @@ async function perform(
   pause: number,
 ): Promise<LiveBody> {
   const { manifest, connector } = spec.action;
+  const { effect } = context;
   const began = context.clock.now();
   let queued = 0;
   const write = (judged: Judged, stopped = false): LiveBody =>
@@ -190,10 +191,10 @@ async function perform(
   };
   if (!isRepeatable(manifest) && context.hasIntent) return write(lost(manifest));
   // The grace of a spent budget is for what is under way, not for what has not begun.
-  if (context.asked.aborted) return cancelled();
+  if (effect.stop !== null) return cancelled();
   needClear(spec.args, spec.position, manifest.name);
-  if (pause > 0) await sleep(context.clock, pause, context.asked);
-  if (context.asked.aborted) return cancelled();
+  if (pause > 0) await sleep(context.clock, pause, effect.asked);
+  if (effect.stop !== null) return cancelled();
   const undispatched = async (code: Code, message: string): Promise<LiveBody> => {
     await intend(context, spec, attempt);
     const fault = new Fault(code, spec.position, message);
@@ -202,7 +203,7 @@ async function perform(
   const port = connectors.get(connector);
   if (!port) return undispatched("action.unavailable", `The connector ${connector} is not there.`);
   // Before the intent and the action's timeout: who waits for its turn has not begun.
-  const place = await port.enter?.(context.asked);
+  const place = await port.enter?.(effect.asked);
   if (place === "full") {
     return undispatched("action.rate_limited", `Too many calls wait for ${connector}, whose limits let no more begin.`);
   }
@@ -240,14 +241,12 @@ async function send(
   write: (judged: Judged, stopped?: boolean) => LiveBody,
 ): Promise<LiveBody> {
   const { manifest, connection } = spec.action;
+  const { effect } = context;
   const timeout = manifest.timeout;
-  const controller = new AbortController();
   let timedOut = false;
-  const onStop = (): void => controller.abort();
-  context.signal.addEventListener("abort", onStop, { once: true });
   const timer = context.clock.after(timeout, () => {
     timedOut = true;
-    controller.abort();
+    effect.timeUp();
   });
   const request: CallRequest = {
     action: manifest,
@@ -263,18 +262,17 @@ async function send(
   const result = await settle<CallResult>(
     context,
     scheduler.drainGrace,
-    controller.signal,
-    () => port.call(request, controller.signal),
+    () => port.call(request, effect.signal),
     (error) =>
-      controller.signal.aborted
+      effect.signal.aborted
         ? { is: "ambiguous", code: "connection_lost", message: messageOf(error) }
         : { is: "failed", code: "action.failed", message: messageOf(error) },
   );
   timer.cancel();
-  context.signal.removeEventListener("abort", onStop);
-  const stop = context.stopped();
-  const stopped = context.signal.aborted;
-  return stopped || timedOut ? write(judgeStopped(spec, result, timedOut, stop), stopped) : write(judge(spec, result));
+  const { isStopped, stop } = effect;
+  return isStopped || timedOut
+    ? write(judgeStopped(spec, result, timedOut, stop), isStopped)
+    : write(judge(spec, result));
 }
 
 function lost(manifest: ActionManifest): Judged {
@@ -391,34 +389,35 @@ function callBody(
   const { manifest, connection } = spec.action;
   const fault = judged.outcome === "failed" ? { fault: judged.fault } : {};
   const retry = !stopped && (spec.mayRetry?.() ?? true) && wantsRetry(spec, { is: judged.outcome, ...fault }, attempt);
-  const head: LiveBody = {
-    action: manifest.name,
-    connection,
-    ...(spec.ofAgent ? {} : { args: spec.args, key: spec.key }),
-    outcome: judged.outcome,
-  };
-  const tail: LiveBody = {
-    effect: effectOf(judged, manifest),
-    retry,
-    late: stopped && judged.outcome === "ok",
-    queued_ms: times.queued,
-    duration_ms: times.duration,
-  };
+  const body: LiveBody = { action: manifest.name, connection };
+  if (!spec.ofAgent) {
+    body["args"] = spec.args;
+    body["key"] = spec.key;
+  }
+  body["outcome"] = judged.outcome;
   // What an action sends back of its sensitive arguments is no less sensitive.
   const texts = sensitiveTexts([spec.args]);
   switch (judged.outcome) {
     case "ok":
-      return { ...head, value: markTexts(judged.value, texts), ...tail };
+      body["value"] = markTexts(judged.value, texts);
+      break;
     case "unknown": {
       const message = hideText(judged.message.slice(0, MAX_MESSAGE), texts);
-      return { ...head, ambiguity: { code: judged.code, message, details: hide(judged.details, texts) }, ...tail };
+      body["ambiguity"] = { code: judged.code, message, details: hide(judged.details, texts) };
+      break;
     }
     default: {
       const fault = judged.fault.toJSON();
       const said = { message: hideText(fault.message, texts), details: hide(fault.details, texts) };
-      return { ...head, fault: { ...fault, ...said } as unknown as Val, ...tail };
+      body["fault"] = { ...fault, ...said } as unknown as Val;
     }
   }
+  body["effect"] = effectOf(judged, manifest);
+  body["retry"] = retry;
+  body["late"] = stopped && judged.outcome === "ok";
+  body["queued_ms"] = times.queued;
+  body["duration_ms"] = times.duration;
+  return body;
 }
 
 function effectOf(judged: Judged, manifest: ActionManifest): string {

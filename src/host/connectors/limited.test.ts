@@ -12,7 +12,11 @@ function handClock(): Clock & { pass(ms: number): Promise<void>; armed(): number
     after(ms, fire) {
       const timer = { due: now + ms, fire };
       timers.push(timer);
-      return { cancel: () => void (timers = timers.filter((other) => other !== timer)) };
+      return {
+        cancel: () => {
+          timers = timers.filter((other) => other !== timer);
+        },
+      };
     },
     armed: () => timers.length,
     async pass(ms) {
