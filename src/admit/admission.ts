@@ -46,8 +46,6 @@ export interface AdmissionInput {
   notify: { action: string; with: JsonObject } | null;
   /** Secret references by connector, in words (`env CRM_TOKEN`). */
   secrets: { [connector: string]: string[] };
-  /** Connectors whose configured limits this executor would have to keep. */
-  limited: ReadonlySet<string>;
   policy: PolicyConfig;
   limits: RunLimits;
   /** Capabilities that this executor has and the deployment has not taken away. */

@@ -38,7 +38,6 @@ function input(steps: Step[], more: Partial<AdmissionInput> = {}): AdmissionInpu
     settings: {},
     notify: { action: "messaging.post", with: { channel: "#ops" } },
     secrets: { messaging: ["env WEBHOOK"] },
-    limited: new Set<string>(),
     policy: { deny: [], approve: [], agents: {}, ceiling: {} },
     limits: DEFAULT_LIMITS,
     capabilities: new Set(["wf.agent-execution"]),

@@ -47,6 +47,8 @@ export type ConnectorKind =
   | { kind: "mcp-http"; url: string; headers: { [name: string]: string | SecretRef } }
   | { kind: "module"; path: string }
   | { kind: "stub"; path: string }
+  /** `openapi` is an absolute path; without `baseUrl` the document's server counts, if it is among `hosts`. */
+  | { kind: "http"; openapi: string; baseUrl: string | null; hosts: string[] }
   | { kind: "builtin"; settings: JsonObject };
 
 export interface ConnectorConfig {

@@ -7,24 +7,35 @@ import { inspectServer } from "./deployment/inspect-server.ts";
 import { makeConnector } from "./deployment/make-connectors.ts";
 import type { Environment } from "./deployment/section.ts";
 import type { LoadedDeployment } from "./deployment.ts";
+import { importOpenApi } from "./openapi-manifest.ts";
 import { Refused } from "./refused.ts";
 
 const MANIFEST_HEADER = `# Written from the server's own tool list and hints: review it, nobody has checked them. An action without a hint stands as
 # a write that is not idempotent. \`pin\` holds the definition that was seen; another one is refused before a run.
 `;
 
+const OPENAPI_HEADER = `# Written from the OpenAPI document: review it, nobody has checked it. Reading is what the document calls GET; PUT and
+# DELETE stand as writes that may be made again. \`pin\` holds the operation that was seen; another one is refused before
+# a run.
+`;
+
 /**
- * A manifest of an MCP connector's server, as YAML, from its tool list. Refuses with exit 2 for a name that is no
- * MCP connector; `catalog.unavailable` where the server cannot be reached.
+ * A manifest of an MCP connector's server from its tool list, or of an HTTP service from its OpenAPI document, as
+ * YAML. Refuses with exit 2 for a name that is neither; `catalog.unavailable` where the server cannot be reached or
+ * the document cannot be read.
  */
 export async function importManifest(deployment: LoadedDeployment, name: string, env: Environment): Promise<string> {
   const config = Object.hasOwn(deployment.connectors, name) ? deployment.connectors[name] : undefined;
+  if (config?.how.kind === "http") return openApiManifest(name, config.how.openapi);
   if (config === undefined || (config.how.kind !== "mcp" && config.how.kind !== "mcp-http")) {
     const known = Object.values(deployment.connectors)
-      .filter((entry) => entry.how.kind === "mcp" || entry.how.kind === "mcp-http")
+      .filter((entry) => ["mcp", "mcp-http", "http"].includes(entry.how.kind))
       .map((entry) => entry.name);
     const help = known.length === 0 ? "The deployment has none." : `The deployment has: ${known.join(", ")}.`;
-    throw new Refused(2, new Fault("input.invalid", "", `${name} is no MCP connector of the deployment. ${help}`));
+    throw new Refused(
+      2,
+      new Fault("input.invalid", "", `${name} is no MCP or HTTP connector of the deployment. ${help}`),
+    );
   }
   const { protocol, tools } = await inspectServer(config, env, new AbortController().signal);
   const actions: JsonObject = {};
@@ -36,6 +47,18 @@ export async function importManifest(deployment: LoadedDeployment, name: string,
     actions,
   };
   return MANIFEST_HEADER + stringify(manifest, { lineWidth: 120, aliasDuplicateObjects: false });
+}
+
+function openApiManifest(name: string, file: string): string {
+  const { version, operations, left } = importOpenApi(name, file);
+  const actions: JsonObject = {};
+  for (const { id, action } of operations) {
+    const free = freeName(actions, id.slice(0, 60));
+    setOwn(actions, free, free === id ? action : { ...action, tool: id });
+  }
+  const said = left.slice(0, 100).map((line) => `# Left out: ${line.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, " ")}\n`);
+  const manifest: JsonObject = { connector: name, version, actions };
+  return OPENAPI_HEADER + said.join("") + stringify(manifest, { lineWidth: 120, aliasDuplicateObjects: false });
 }
 
 /** A server's name as an action name: what the grammar does not take becomes `_`. */

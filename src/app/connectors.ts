@@ -2,6 +2,8 @@ import type { AdmittedPlan } from "../admit/admitted-plan.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Refusal } from "../errors/fault.ts";
+import { LimitedConnector, Limiter, type Limits } from "../host/connectors/limited.ts";
+import type { StateStore } from "../host/connectors/state-store.ts";
 import { makeConnector } from "./deployment/make-connectors.ts";
 import type { Environment } from "./deployment/section.ts";
 import type { LoadedDeployment } from "./deployment.ts";
@@ -10,6 +12,27 @@ export interface ConnectContext {
   env: Environment;
   clock: Clock;
   say: (line: string) => void;
+  /** The engine's, for all its runs. */
+  limiters: Limiters;
+  state: () => Promise<StateStore>;
+}
+
+/** The lines before the limited connectors of one engine: all its runs stand in the same ones. */
+export class Limiters {
+  readonly #made = new Map<string, Limiter>();
+
+  of(deployment: LoadedDeployment, connector: string, clock: Clock): Limiter | null {
+    const limits: Limits | undefined = deployment.connectorLimits[connector];
+    if (limits === undefined || (limits.concurrency === undefined && limits.rate === undefined)) return null;
+    // Two deployments, or one that was edited, have nothing to do with each other.
+    const of = JSON.stringify([deployment.file, connector, limits.concurrency ?? null, limits.rate ?? null]);
+    let limiter = this.#made.get(of);
+    if (limiter === undefined) {
+      limiter = new Limiter(limits, clock);
+      this.#made.set(of, limiter);
+    }
+    return limiter;
+  }
 }
 
 /**
@@ -33,7 +56,10 @@ export async function connectAll(
           connector: name,
         });
       }
-      connectors.set(name, makeConnector(config, context));
+      const limiter = context.limiters.of(deployment, name, context.clock);
+      const workflowAt = (): string => admitted.definition.plan.name;
+      const connector = makeConnector(config, { ...context, workflowAt });
+      connectors.set(name, limiter === null ? connector : new LimitedConnector(connector, limiter));
     }
     await Promise.all(
       [...connectors].map(async ([name, connector]) => {

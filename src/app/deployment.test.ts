@@ -66,7 +66,7 @@ describe("finding the file", () => {
 describe("without a file, or with an empty one", () => {
   test("there are the built-in connectors and the usual limits", async () => {
     const { deployment } = await loadDeployment(null, {});
-    expect(Object.keys(deployment?.connectors ?? {}).sort()).toEqual(["files", "messaging"]);
+    expect(Object.keys(deployment?.connectors ?? {}).sort()).toEqual(["files", "http", "messaging", "shell", "state"]);
     expect(deployment?.limits).toEqual(DEFAULT_LIMITS);
     expect(deployment).toMatchObject({ file: null, store: { path: null, durability: "full" }, notify: null });
     put("ambit.yaml", "{}");
@@ -223,6 +223,17 @@ describe("deployment.invalid, at its place", () => {
       "deployment.invalid connectors.crm.limits.rate",
     ],
     ["connectors: { crm: { http: { base_url: 'http://x' } } }", "deployment.invalid connectors.crm.http"],
+    ["connectors: { crm: { http: { openapi: a, base_url: x } } }", "deployment.invalid connectors.crm.http.base_url"],
+    ["connectors: { crm: { http: { openapi: a, hosts: ['*'] } } }", "deployment.invalid connectors.crm.http.hosts"],
+    ["connectors: { crm: { workflows: { a: ./a.yaml } } }", "deployment.invalid connectors.crm.workflows"],
+    ["connectors: { http: { hosts: ['https://x'] } }", "deployment.invalid connectors.http.hosts"],
+    ["connectors: { http: { private_hosts: ['a/b'] } }", "deployment.invalid connectors.http.private_hosts"],
+    ["connectors: { http: { headers: { 'a b': { X: '1' } } } }", 'deployment.invalid connectors.http.headers["a b"]'],
+    ["connectors: { http: { headers: { a: { X: [1] } } } }", "deployment.invalid connectors.http.headers.a.X"],
+    ["connectors: { shell: { commands: [' '] } }", "deployment.invalid connectors.shell.commands[0]"],
+    ["connectors: { shell: { commands: [{ argv: ['*'] }] } }", "deployment.invalid connectors.shell.commands[0]"],
+    ["connectors: { shell: { commands: [{ line: id }] } }", "deployment.invalid connectors.shell.commands[0].line"],
+    ["connectors: { state: { path: x } }", "deployment.invalid connectors.state.path"],
     ["connectors: { files: { rot: . } }", "deployment.invalid connectors.files.rot"],
     ["policy: { deny: [refund] }", "deployment.invalid policy.deny[0]"],
     ["policy: { agents: { a: { b: {} } } }", "deployment.invalid policy.agents.a.b"],

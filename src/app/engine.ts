@@ -14,6 +14,7 @@ import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Fault } from "../errors/fault.ts";
+import type { StateStore } from "../host/connectors/state-store.ts";
 import { isAlive, ownOwner } from "../host/stores/process-identity.ts";
 import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
@@ -26,7 +27,7 @@ import { type ReplayReport, replayRun } from "../run/replay.ts";
 import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
 import { offeredCapabilities } from "./capabilities.ts";
-import { closeAll } from "./connectors.ts";
+import { closeAll, Limiters } from "./connectors.ts";
 import { secretsOf } from "./deployment/secrets-of.ts";
 import type { Environment } from "./deployment/section.ts";
 import type { LoadedDeployment } from "./deployment.ts";
@@ -43,7 +44,7 @@ import { Refused, refusedBy } from "./refused.ts";
 import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { type Settlement, settleEffect, type UnknownOutcome, unknownOutcomes } from "./settlements.ts";
-import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
+import { locateStore, MEMORY_STORE, OpenedState, openStore } from "./store.ts";
 import { filesOf, readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 
 export type { EngineRun, RunEvent } from "./engine-run.ts";
@@ -122,6 +123,8 @@ export class Engine {
   readonly #owner: Owner;
   readonly #deployments: Deployments;
   #journal: Promise<Journal> | null = null;
+  readonly #state = new OpenedState();
+  readonly #limiters = new Limiters();
   #storePath: string | null = null;
 
   constructor(options: EngineOptions) {
@@ -175,7 +178,6 @@ export class Engine {
       notify:
         deployment.notify === null ? null : { action: deployment.notify.action, with: asMap(deployment.notify.with) },
       secrets: secretsOf(deployment),
-      limited: new Set(Object.keys(deployment.connectorLimits)),
       policy: deployment.policy,
       limits: deadline === undefined ? limits : { ...limits, deadline: Math.min(deadline, limits.deadline) },
       capabilities: offeredCapabilities(deployment),
@@ -406,6 +408,7 @@ export class Engine {
   }
 
   async close(): Promise<void> {
+    await this.#state.close();
     if (this.#journal === null) return;
     await this.#journal.then((journal) => journal.close()).catch(() => {});
   }
@@ -427,7 +430,11 @@ export class Engine {
     signal?: AbortSignal,
   ): Promise<Map<string, Connector>> {
     const say = this.#options.say ?? ((line: string): void => void process.stderr.write(`${line}\n`));
-    const context = { env: this.#env, clock: this.#clock, say };
+    const state = async (): Promise<StateStore> => {
+      const { durability } = (await this.journal(deployment)).describe();
+      return this.#state.open(this.#storePath ?? MEMORY_STORE, durability);
+    };
+    const context = { env: this.#env, clock: this.#clock, say, limiters: this.#limiters, state };
     return connectorsOf(admitted, deployment, context, signal ?? new AbortController().signal);
   }
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
+import type { StateStore } from "../host/connectors/state-store.ts";
 import type { Journal } from "../journal/journal.ts";
 
 export const MEMORY_STORE = "memory";
@@ -30,4 +31,33 @@ export async function openStore(path: string, durability: "full" | "process", cl
   }
   const { openSqliteJournal } = await import("../host/stores/sqlite.ts");
   return openSqliteJournal({ path, durability, clock });
+}
+
+/** What workflows keep from run to run, in the file of the store; opened by the first run that uses it. */
+export class OpenedState {
+  #opened: Promise<StateStore> | null = null;
+
+  /** `durability` as the store describes itself. `store.unavailable`. */
+  open(path: string, durability: string): Promise<StateStore> {
+    if (this.#opened !== null) return this.#opened;
+    const opening = openState(path, durability === "process" ? "process" : "full");
+    this.#opened = opening;
+    opening.catch(() => {
+      if (this.#opened === opening) this.#opened = null;
+    });
+    return opening;
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.then((state) => state.close()).catch(() => {});
+  }
+}
+
+async function openState(path: string, durability: "full" | "process"): Promise<StateStore> {
+  if (path === MEMORY_STORE) {
+    const { openMemoryState } = await import("../host/stores/state-memory.ts");
+    return openMemoryState();
+  }
+  const { openSqliteState } = await import("../host/stores/state-sqlite.ts");
+  return openSqliteState({ path, durability });
 }

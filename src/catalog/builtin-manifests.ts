@@ -81,8 +81,95 @@ const files = manifest("files", [
   ),
 ]);
 
-/**
- * Manifests of the connectors that need no entry in `ambit.yaml`. http, shell and state have theirs here once
- * they are built.
- */
-export const BUILTIN_MANIFESTS: { readonly [connector: string]: Manifest } = deepFreeze({ messaging, files });
+const status = { type: "integer", minimum: 100, maximum: 999 } as const;
+const texts: JsonObject = { type: "object", additionalProperties: text };
+const scalar: JsonObject = { type: ["string", "number", "boolean"] };
+const url = { type: "string", minLength: 1, maxLength: 8_192 } as const;
+const query: JsonObject = {
+  type: "object",
+  additionalProperties: { anyOf: [scalar, { type: "array", items: scalar, maxItems: 1_000 }] },
+};
+const headers: JsonObject = { type: "object", additionalProperties: scalar, maxProperties: 64 };
+const answer = object({ status, headers: texts, body: {} });
+
+const http = manifest("http", [
+  action(
+    "http.get",
+    "Get a URL of a declared host; a JSON body is parsed, any other is a text.",
+    READ,
+    object({ url, query, headers }, ["query", "headers"]),
+    answer,
+  ),
+  action(
+    "http.request",
+    "Send a request to a URL of a declared host; a body that is no text is sent as JSON.",
+    WRITE,
+    object({ url, method: { type: "string", enum: ["POST", "PUT", "PATCH", "DELETE"] }, query, headers, body: {} }, [
+      "query",
+      "headers",
+      "body",
+    ]),
+    answer,
+  ),
+]);
+
+const shell = manifest("shell", [
+  action(
+    "shell.run",
+    "Run one of the declared command lines; each stream is kept up to 64 KiB.",
+    WRITE,
+    object(
+      {
+        command: { type: "string", minLength: 1, maxLength: 8_192 },
+        stdin: { type: "string", maxLength: 1_048_576 },
+      },
+      ["stdin"],
+    ),
+    object({ stdout: text, stderr: text }),
+  ),
+]);
+
+const key = { type: "string", minLength: 1, maxLength: 256 } as const;
+const found = { type: "boolean" } as const;
+
+const state = manifest("state", [
+  action(
+    "state.get",
+    "Read a value that an earlier run of this workflow kept; value is null if there is none.",
+    READ,
+    object({ key }),
+    object({ found, value: {} }),
+  ),
+  action(
+    "state.put",
+    "Keep a value of at most 16 KiB for later runs of this workflow.",
+    WRITE_AGAIN,
+    object({ key, value: {} }),
+    object({ ok: { type: "boolean" } }),
+  ),
+  action(
+    "state.add",
+    "Add a number to a kept one (0 if there is none) and give the sum.",
+    { effects: "write", idempotency: { kind: "keyed", field: "request_key" } },
+    object({ key, by: { type: "number", default: 1 }, request_key: { type: "string", minLength: 1, maxLength: 256 } }, [
+      "by",
+    ]),
+    object({ value: { type: "number" } }),
+  ),
+  action(
+    "state.delete",
+    "Forget a kept value; found is false if there is none.",
+    WRITE_AGAIN,
+    object({ key }),
+    object({ found }),
+  ),
+]);
+
+/** Manifests of the connectors that need no entry in `ambit.yaml`. */
+export const BUILTIN_MANIFESTS: { readonly [connector: string]: Manifest } = deepFreeze({
+  messaging,
+  files,
+  http,
+  shell,
+  state,
+});

@@ -14,6 +14,8 @@ export interface CallRequest {
   attempt: number;
   /** Milliseconds until the engine's signal fires: for servers that want to be told. */
   timeout: number;
+  /** Something in the arguments is marked sensitive: not to be kept where it outlives the run. */
+  sensitive?: boolean;
 }
 
 /** What came of a dispatch. A connector never throws for any of these; if it throws, it is a `failed`. */
@@ -25,6 +27,14 @@ export type CallResult =
   | { is: "ambiguous"; code: string; message: string; details?: JsonObject }
   /** Something came back that cannot be read as a result. */
   | { is: "unreadable"; message: string };
+
+/** A place among the calls that a connector may have under way. */
+export interface CallPlace {
+  /** Milliseconds that it was waited for. */
+  queuedMs: number;
+  /** Gives it back; more than once does nothing. */
+  leave(): void;
+}
 
 /** What a connector says it has once it is connected; checked against the plan and the pins before a run. */
 export interface Offer {
@@ -38,6 +48,11 @@ export interface Connector {
   /** Connects once; a second call gives the same offer. Refuses by throwing `Refusal` `catalog.unavailable`. */
   connect(signal: AbortSignal): Promise<Offer>;
   call(request: CallRequest, signal: AbortSignal): Promise<CallResult>;
+  /**
+   * Where the deployment limits the connector: waits for a place, which every dispatch needs. `full`: too many wait
+   * already; `stopped`: the signal fired first. Nothing is dispatched then.
+   */
+  enter?(signal: AbortSignal): Promise<CallPlace | "full" | "stopped">;
   /** Operating system processes that it started and that live (DU-11). */
   processes(): { pid: number; startTime: string }[];
   close(): Promise<void>;

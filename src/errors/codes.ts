@@ -1,4 +1,5 @@
 import { agentCodes } from "./codes/agent.ts";
+import { builtinCodes } from "./codes/builtin.ts";
 import { callCodes } from "./codes/call.ts";
 import { catalogCodes } from "./codes/catalog.ts";
 import { expressionCodes } from "./codes/expression.ts";
@@ -25,6 +26,7 @@ export const CODES = {
   ...expressionCodes,
   ...catalogCodes,
   ...callCodes,
+  ...builtinCodes,
   ...agentCodes,
   ...runCodes,
   ...storeCodes,

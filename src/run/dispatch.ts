@@ -20,6 +20,7 @@ import { type ActionManifest, hasEffect, isRepeatable } from "../catalog/manifes
 import { markSensitive } from "../catalog/sensitive.ts";
 import { problemsAsJson, sayProblems, type ValueProblem } from "../catalog/value-problem.ts";
 import { checkValue } from "../catalog/value-schema.ts";
+import type { Code } from "../errors/codes.ts";
 import { Fault, type FaultJson } from "../errors/fault.ts";
 import { marksIn, peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
@@ -207,11 +208,12 @@ async function perform(
   attempt: number,
   pause: number,
 ): Promise<LiveBody> {
-  const { manifest, connection, connector } = spec.action;
+  const { manifest, connector } = spec.action;
   const { effect } = context;
   const began = context.clock.now();
+  let queued = 0;
   const write = (judged: Judged, stopped = false): LiveBody =>
-    callBody(spec, judged, attempt, stopped, context.clock.now() - began);
+    callBody(spec, judged, attempt, stopped, { queued, duration: context.clock.now() - began - queued });
   const cancelled = (): LiveBody => {
     // An earlier process may have dispatched what is not dispatched any more.
     const maybe = isRepeatable(manifest) || context.hasIntent;
@@ -225,22 +227,53 @@ async function perform(
   needClear(spec.args, spec.position, manifest.name);
   if (pause > 0) await sleep(context.clock, pause, effect.asked);
   if (effect.stop !== null) return cancelled();
-  if (!isRepeatable(manifest)) {
-    await context.write([
-      {
-        kind: "call.intent",
-        position: spec.position,
-        attempt,
-        in: { action: manifest.name, args: recorded(spec.args) },
-        body: { action: manifest.name, connection, ...argumentsOf(spec) },
-      },
-    ]);
-  }
-  const port = connectors.get(connector);
-  if (!port) {
-    const fault = new Fault("action.unavailable", spec.position, `The connector ${connector} is not there.`);
+  const undispatched = async (code: Code, message: string): Promise<LiveBody> => {
+    await intend(context, spec, attempt);
+    const fault = new Fault(code, spec.position, message);
     return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
+  };
+  const port = connectors.get(connector);
+  if (!port) return undispatched("action.unavailable", `The connector ${connector} is not there.`);
+  // Before the intent and the action's timeout: who waits for its turn has not begun.
+  const place = await port.enter?.(effect.asked);
+  if (place === "full") {
+    return undispatched("action.rate_limited", `Too many calls wait for ${connector}, whose limits let no more begin.`);
   }
+  if (place === "stopped") return cancelled();
+  queued = place?.queuedMs ?? 0;
+  try {
+    await intend(context, spec, attempt);
+    return await send(context, scheduler, port, spec, attempt, write);
+  } finally {
+    place?.leave();
+  }
+}
+
+/** I2: the intent of an effect that cannot be repeated; a result without one before it does not replay. */
+async function intend(context: EffectContext, spec: CallSpec, attempt: number): Promise<void> {
+  const { manifest, connection } = spec.action;
+  if (isRepeatable(manifest)) return;
+  await context.write([
+    {
+      kind: "call.intent",
+      position: spec.position,
+      attempt,
+      in: { action: manifest.name, args: recorded(spec.args) },
+      body: { action: manifest.name, connection, ...argumentsOf(spec) },
+    },
+  ]);
+}
+
+async function send(
+  context: EffectContext,
+  scheduler: Scheduler,
+  port: Connector,
+  spec: CallSpec,
+  attempt: number,
+  write: (judged: Judged, stopped?: boolean) => LiveBody,
+): Promise<LiveBody> {
+  const { manifest, connection } = spec.action;
+  const { effect } = context;
   const timeout = manifest.timeout;
   let timedOut = false;
   const timer = context.clock.after(timeout, () => {
@@ -256,6 +289,7 @@ async function perform(
     position: spec.position,
     attempt,
     timeout,
+    ...(marksIn(spec.args).sensitive ? { sensitive: true } : {}),
   };
   const result = await settle<CallResult>(
     context,
@@ -377,7 +411,13 @@ function argumentsOf(spec: CallSpec): JsonObject {
   return spec.ofAgent ? {} : { args: recorded(spec.args), key: spec.key };
 }
 
-function callBody(spec: CallSpec, judged: Judged, attempt: number, stopped: boolean, duration: number): LiveBody {
+function callBody(
+  spec: CallSpec,
+  judged: Judged,
+  attempt: number,
+  stopped: boolean,
+  times: { queued: number; duration: number },
+): LiveBody {
   const { manifest, connection } = spec.action;
   const fault = judged.outcome === "failed" ? { fault: judged.fault } : {};
   const retry = !stopped && (spec.mayRetry?.() ?? true) && wantsRetry(spec, { is: judged.outcome, ...fault }, attempt);
@@ -407,8 +447,8 @@ function callBody(spec: CallSpec, judged: Judged, attempt: number, stopped: bool
   body["effect"] = effectOf(judged, manifest);
   body["retry"] = retry;
   body["late"] = stopped && judged.outcome === "ok";
-  body["queued_ms"] = 0;
-  body["duration_ms"] = duration;
+  body["queued_ms"] = times.queued;
+  body["duration_ms"] = times.duration;
   return body;
 }
 

@@ -23,6 +23,9 @@ const OTHER: ReadonlySet<string> = new Set([
   "agent.reconcile",
   "agent.retry",
   ...["append", "delete", "list", "read", "write"].map((action) => `files.${action}`),
+  ...["get", "request"].map((action) => `http.${action}`),
+  "shell.run",
+  ...["add", "delete", "get", "put"].map((action) => `state.${action}`),
 ]);
 
 describe("every registered code", () => {

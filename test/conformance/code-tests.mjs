@@ -4,6 +4,7 @@ export const CODE_TESTS = {
   "yaml.too_large": "test/conformance/uncased-codes.test.ts",
   "catalog.drift": "test/e2e/models-run-examples.test.ts",
   "action.result_too_large": "test/conformance/uncased-codes.test.ts",
+  "http.status": "src/host/connectors/http.test.ts",
   "files.not_text": "src/host/connectors/files.test.ts",
   "ask.expired": "test/conformance/uncased-codes.test.ts",
   "internal.invariant": "test/conformance/uncased-codes.test.ts",

@@ -43,14 +43,6 @@ function resolveAction(admission: Admission, name: string, step: Step): void {
       help: `Add it to the scopes of ${connector}.connections.${connection.connection} in ambit.yaml, or do not use the action.`,
     });
   }
-  if (admission.input.limited.has(connector)) {
-    find(admission, {
-      code: "capability.unsupported",
-      message: `The connector ${connector} has limits in ambit.yaml, which this version reads and does not keep. ${name} is used by ${where}.`,
-      at,
-      help: `Take connectors.${connector}.limits out, so that nobody relies on them.`,
-    });
-  }
   for (const capability of action.requires) {
     if (capabilities.has(capability)) continue;
     find(admission, {

@@ -9,6 +9,7 @@ import { type Diagnostic, diagnostic } from "../../errors/diagnostic.ts";
 import { keyPath } from "../../text/path.ts";
 import { clip } from "../../text/reader.ts";
 import type { MapEntry, TreeNode } from "../../text/tree.ts";
+import { readHttp, readHttpSettings, readShellSettings } from "./http-and-shell.ts";
 import { readRate } from "./later-sections.ts";
 import { manifestFromFile, manifestFromModule, manifestInline } from "./manifests.ts";
 import { readMcp, readPastedServers } from "./mcp-servers.ts";
@@ -56,6 +57,7 @@ export function builtinConnectors(): { [name: string]: ConnectorConfig } {
 const BUILTIN_DEFAULTS: { readonly [name: string]: JsonObject } = {
   messaging: { post: "console" },
   files: { root: null, write: false },
+  shell: { commands: [] },
 };
 
 function builtin(name: string, manifest: Manifest, settings: JsonObject): ConnectorConfig {
@@ -154,19 +156,18 @@ class ConnectorsReader {
       if (existsSync(file)) return { kind, path: file };
       section.bad(entry.value, keyPath(path, kind), `There is no file ${clip(file)}.`);
     }
-    const http = section.map(keys, path, "http", ["openapi", "base_url", "hosts"]);
-    if (http) {
-      section.text(http, keyPath(path, "http"), "openapi");
-      section.text(http, keyPath(path, "http"), "base_url");
-      section.texts(http, keyPath(path, "http"), "hosts");
-    }
+    const http = keys.get("http");
+    if (http) return readHttp(section, http.value, keyPath(path, "http"));
     for (const { entry, path: at } of section.entries(keys, path, "workflows")) {
       section.reader.text(entry.value, at, "the workflow's path");
     }
-    for (const kind of ["http", "workflows"]) {
-      const entry = keys.get(kind);
-      if (entry)
-        section.bad(keySpan(entry), keyPath(path, kind), `Connectors of the kind ${kind} are not in this version.`);
+    const workflows = keys.get("workflows");
+    if (workflows) {
+      section.bad(
+        keySpan(workflows),
+        keyPath(path, "workflows"),
+        "Connectors of the kind workflows are not in this version.",
+      );
     }
     return null;
   }
@@ -264,32 +265,13 @@ class ConnectorsReader {
         };
       }
       case "http":
-        section.texts(keys, path, "hosts");
-        section.texts(keys, path, "private_hosts");
-        for (const { entry, path: at } of section.entries(keys, path, "headers")) {
-          const inner: Keys = new Map([[entry.key, entry]]);
-          section.settingsOrSecrets(inner, at.slice(0, -entry.key.length - 1), entry.key);
-        }
-        return null;
+        return readHttpSettings(section, keys, path);
       case "shell":
-        this.#checkCommands(keys, path);
-        section.text(keys, path, "cwd");
-        return null;
+        return readShellSettings(section, keys, path);
+      case "state":
+        return {};
       default:
         return null;
-    }
-  }
-
-  #checkCommands(keys: Keys, path: string): void {
-    const section = this.#section;
-    const entry = keys.get("commands");
-    const at = keyPath(path, "commands");
-    for (const [i, item] of ((entry && section.reader.list(entry.value, at, "commands")) ?? []).entries()) {
-      const where = `${at}[${i}]`;
-      if (item.kind === "map") {
-        const inner = section.reader.closed(item, where, "the command", ["argv"], ["argv"]);
-        if (inner) section.texts(inner, where, "argv");
-      } else section.reader.text(item, where, "a command line");
     }
   }
 

@@ -2,16 +2,25 @@ import { dirname } from "node:path";
 import type { ConnectorConfig, SecretRef } from "../../admit/deployment.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { systemIds } from "../../base/ids.ts";
-import { isObject, type JsonObject } from "../../base/json.ts";
+import { isObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Connector } from "../../catalog/connector.ts";
 import { toolDefinitionPin } from "../../catalog/tool-definition.ts";
 import { Refusal } from "../../errors/fault.ts";
+import type { DeclaredCommand } from "../../host/connectors/command-line.ts";
+import type { ConnectionSettings } from "../../host/connectors/connection.ts";
 import { FilesConnector } from "../../host/connectors/files.ts";
+import { HttpConnector } from "../../host/connectors/http.ts";
+import { HostList } from "../../host/connectors/http-hosts.ts";
 import { McpConnector, type McpOptions } from "../../host/connectors/mcp.ts";
 import { MessagingConnector } from "../../host/connectors/messaging.ts";
 import { ModuleConnector } from "../../host/connectors/module.ts";
+import { OpenApiConnector } from "../../host/connectors/openapi.ts";
 import { readStubNode, type StubScript } from "../../host/connectors/read-stub.ts";
+import { ShellConnector } from "../../host/connectors/shell.ts";
+import { StateConnector } from "../../host/connectors/state.ts";
+import type { StateStore } from "../../host/connectors/state-store.ts";
 import { StubConnector } from "../../host/connectors/stub.ts";
+import type { Position } from "../../plan/position.ts";
 import { secretResolver } from "./secrets.ts";
 import type { Environment } from "./section.ts";
 import { readTextFile } from "./text-file.ts";
@@ -23,6 +32,10 @@ export interface ConnectorContext {
   say?: (line: string) => void;
   /** Takes what MCP servers print on their standard error; nobody by default. */
   serverSays?: (line: string) => void;
+  /** What `state.*` keeps things in; without it they cannot be used. */
+  state?: () => Promise<StateStore>;
+  /** The name of the workflow in whose file the step at a position stands. */
+  workflowAt?: (position: Position) => string;
 }
 
 /**
@@ -60,6 +73,19 @@ export function makeConnector(config: ConnectorConfig, context: ConnectorContext
         clock,
         ...(context.serverSays === undefined ? {} : { say: context.serverSays }),
       });
+    case "http":
+      return new OpenApiConnector({
+        name,
+        file: how.openapi,
+        baseUrl: how.baseUrl,
+        hosts: how.hosts,
+        actions: Object.entries(config.manifest.actions).map(([action, { tool }]) =>
+          tool === undefined ? { name: action } : { name: action, tool },
+        ),
+        connections,
+        resolveSecret,
+        clock,
+      });
     case "builtin":
       return makeBuiltin(name, how.settings, context);
   }
@@ -76,6 +102,7 @@ export function serverOf(
 
 function makeBuiltin(name: string, settings: JsonObject, context: ConnectorContext): Connector {
   const resolveSecret = secretResolver(context.env);
+  const clock = context.clock ?? systemClock;
   switch (name) {
     case "messaging": {
       const { webhook } = settings;
@@ -94,11 +121,41 @@ function makeBuiltin(name: string, settings: JsonObject, context: ConnectorConte
         ids: systemIds,
       });
     }
+    case "http": {
+      const { hosts, private_hosts: privateHosts, headers } = settings;
+      return new HttpConnector({
+        name,
+        hosts: new HostList(textsOf(hosts), textsOf(privateHosts)),
+        headers: (isObject(headers) ? headers : {}) as unknown as { [host: string]: ConnectionSettings["headers"] },
+        resolveSecret,
+        clock,
+      });
+    }
+    case "shell": {
+      const { commands, cwd } = settings;
+      return new ShellConnector({
+        name,
+        commands: (Array.isArray(commands) ? commands : []) as unknown as DeclaredCommand[],
+        cwd: typeof cwd === "string" ? cwd : process.cwd(),
+        path: context.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+        clock,
+      });
+    }
+    case "state": {
+      const { state, workflowAt } = context;
+      if (state !== undefined && workflowAt !== undefined)
+        return new StateConnector({ name, store: state, workflowAt });
+      throw new Refusal("catalog.unavailable", "There is no store for state here.", { connector: name });
+    }
     default:
       throw new Refusal("catalog.unavailable", `The built-in connector ${name} is not in this version.`, {
         connector: name,
       });
   }
+}
+
+function textsOf(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 /** Reads a stub file; refuses with its first finding. */

@@ -13,7 +13,12 @@ export function secretsOf(deployment: LoadedDeployment): { [connector: string]: 
     ]);
     if (how.kind === "mcp") values.push(...Object.values(how.env));
     if (how.kind === "mcp-http") values.push(...Object.values(how.headers));
-    if (how.kind === "builtin") values.push(...Object.values(how.settings));
+    if (how.kind === "builtin") {
+      values.push(...Object.values(how.settings));
+      const { headers } = how.settings;
+      for (const own of Object.values(isObject(headers) ? headers : {}))
+        if (isObject(own)) values.push(...Object.values(own));
+    }
     out[name] = [...new Set(values.filter(isReference).map(said))].sort();
   }
   return out;

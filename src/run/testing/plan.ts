@@ -118,7 +118,6 @@ export function admitted(flow: Plan, actions: ActionManifest[] = [], limits = {}
     settings: {},
     notify: null,
     secrets: {},
-    limited: new Set<string>(),
     policy: { deny: [], approve: [], agents: {}, ceiling: {} },
     limits: { ...DEFAULT_LIMITS, drainGrace: 50, ...limits },
     capabilities: new Set(["wf.agent-execution"]),
