@@ -70,11 +70,19 @@ function workflowCommands(program: Command, does: Does): void {
       .argument("[files...]", "workflows, or - for standard input; none: all below this folder"),
   )
     .description("say what is wrong with workflows, and run nothing")
-    .option("--format <format>", "text or json")
+    .option("--format <format>", "text, json, sarif or github")
     .option("--strict", "warnings refuse too")
+    .option("--fix", "put right in the files what can be put right in one way only")
     .action(
       does(async (files: string[], options) => (await import("./commands/check.ts")).checkCommand(files, options)),
     );
+
+  common(
+    program.command("fmt").argument("[files...]", "workflows, or - for standard input; none: all below this folder"),
+  )
+    .description("write workflows in their one form; comments, order and spellings stay")
+    .option("--check", "change nothing; exit 1 if a file would change")
+    .action(does(async (files: string[], options) => (await import("./commands/fmt.ts")).fmtCommand(files, options)));
 
   common(program.command("plan").argument("<file>", "a workflow"))
     .description("say what a workflow may touch and its worst case; contacts nothing")
@@ -146,6 +154,10 @@ function toolCommands(program: Command, does: Does): void {
         (await import("./commands/explain.ts")).explainCommand(code, options),
       ),
     );
+
+  common(program.command("schema").argument("<name>", "workfile, manifest or deployment"))
+    .description("print the JSON Schema of a kind of file, for editors")
+    .action(does(async (name: string, options) => (await import("./commands/schema.ts")).schemaCommand(name, options)));
 
   const connectors = program.command("connectors").description("look at what may be called");
   common(connectors.command("list"))

@@ -2,6 +2,15 @@ import type { Slip } from "./prescan.ts";
 
 const LONGEST_LINE = 200;
 
+/** What belongs in the place of a slip; null where that cannot be said of the stretch alone. */
+export function fixOfSlip(text: string, slip: Slip): string | null {
+  if (slip.code !== "yaml.code_line" || slip.flow) return put(text, slip);
+  const found = text.indexOf("\n", slip.end);
+  // A comment behind the code would become a part of it.
+  if (text.slice(slip.end, found === -1 ? text.length : found).trim() !== "") return null;
+  return `|\n${" ".repeat(indentOf(text, slip.start) + 2)}${oneLine(text, slip)}`;
+}
+
 /** The words for a slip: what is wrong, and the line put right. */
 export function describeSlip(text: string, slip: Slip, all: readonly Slip[]): { message: string; help: string } {
   const value = oneLine(text, slip);

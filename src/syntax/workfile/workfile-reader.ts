@@ -184,6 +184,9 @@ export class WorkfileReader extends Reader {
       ? `${upper(what)} is an expression, and this is a plain text.`
       : `${upper(what)} is one expression: the braces stand around all of it.`;
     this.report("expression.not_marked", node, path, message, `Write: ${quoted(`{{ ${clip(bare.trim())} }}`)}`);
+    const flat = node.style === "plain" || node.style === "single" || node.style === "double";
+    const plain = parts.every((part) => typeof part === "string");
+    if (flat && plain && compile(bare.trim()).ok) this.offer(node, quoted(`{{ ${bare.trim()} }}`));
     return null;
   }
 
