@@ -35,6 +35,6 @@ test("I1, I2, I3: however a text is written, it keeps values, order and comments
       expect(words(printed), `${text}=>\n${printed}`).toEqual(words(text));
       expect(printYaml(printed, again), `${text}=>\n${printed}`).toBe(printed);
     }),
-    { numRuns: Number(process.env["AMBIT_RUNS"] ?? 500) },
+    { numRuns: Number(process.env["AMBIT_RUNS"] ?? 300) },
   );
 });

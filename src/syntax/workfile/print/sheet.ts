@@ -17,7 +17,7 @@ interface Line {
  */
 export type Part = "whole" | "open" | "kept";
 
-/** Comments on lines in a row stand below each other up to this column. */
+/** Comments on lines in a row, equally far in, stand below each other up to this column. */
 const ALIGN_TO = 80;
 
 /** The lines printed so far. */
@@ -109,7 +109,7 @@ function lastUpTo(sorted: readonly number[], most: number): number {
 function align(lines: Line[]): void {
   for (let start = 0; start < lines.length; ) {
     let end = start;
-    while (end < lines.length && lines[end]?.comment !== null) end++;
+    while (end < lines.length && lines[end]?.comment !== null && lines[end]?.indent === lines[start]?.indent) end++;
     const run = lines.slice(start, end);
     const width = Math.max(0, ...run.map(({ text }) => text.length).filter((length) => length < ALIGN_TO));
     for (const line of run) line.text = `${line.text.padEnd(width)} ${line.comment}`;
