@@ -16,12 +16,12 @@ export type Make = (words: Words) => Schema;
 export type Makes = { readonly [key: string]: Make };
 
 /** The schemas of keys of the grammar; one that nobody describes is a bug. */
-export function keysOf(keys: readonly string[], makes: Makes, words: { readonly [key: string]: Words }, place = "") {
+export function keysOf(keys: readonly string[], makes: Makes, words: { readonly [key: string]: Words }) {
   const schemas: { [key: string]: Schema } = {};
   for (const key of keys) {
-    const make = makes[`${place}${key}`];
-    invariant(make !== undefined, `the key ${place}${key} has no schema`);
-    schemas[key] = make(words[`${place}${key}`] ?? {});
+    const make = makes[key];
+    invariant(make !== undefined, `the key ${key} has no schema`);
+    schemas[key] = make(words[key] ?? {});
   }
   return schemas;
 }

@@ -97,40 +97,59 @@ const FAIL_SCHEMAS: Makes = {
 
 const concurrency: Make = (words) => integer({ min: 1, max: MAX_CONCURRENCY }, words);
 
-const CONFIG_SCHEMAS: Makes = {
-  "agent.goal": (words) => text(words),
-  "agent.with": values,
-  "agent.tools": (words) => ({ ...list(action({}), words), uniqueItems: true }),
-  "agent.returns": fields,
-  "agent.budget": (words) => ({ ...closed(keysOf(BUDGET_KEYS, BUDGET_SCHEMAS, {}), [], words), minProperties: 1 }),
-  "agent.on_exhausted": steps,
-  "code.code": (words) => text(words),
-  "code.network": (words) => list(literal({}), words),
-  "code.with": (words) => open({}, name({}), words),
-  "if.then": steps,
-  "if.else": steps,
-  "switch.cases": (words) => ({ ...open(reference("steps"), null, words), minProperties: 1 }),
-  "switch.default": steps,
-  "each.as": id,
-  "each.steps": steps,
-  "each.max": count,
-  "each.concurrency": concurrency,
-  "each.until": condition,
-  "each.yield": anything,
-  "each.on_item_failure": (words) => mapOr(closed({ yield: {} }, ["yield"]), oneOf(ON_ITEM_FAILURE), words),
-  "repeat.until": condition,
-  "repeat.while": condition,
-  "repeat.steps": steps,
-  "repeat.yield": anything,
-  "repeat.on_max": (words) => oneOf(ON_MAX, words),
-  "parallel.concurrency": concurrency,
-  "call.with": values,
-  "ask.returns": fields,
-  "ask.expires": durationOrExpression,
-  "ask.on_expired": steps,
-  "ask.asked": steps,
-  "ask.assignees": (words) => listOr(list(text()), expression({}), words),
-  "ask.approvers": (words) => ({ ...closed(keysOf(APPROVER_KEYS, APPROVER_SCHEMAS, {}), [], words), minProperties: 1 }),
+const CONFIG_SCHEMAS: { readonly [S in Subject]?: Makes } = {
+  agent: {
+    goal: (words) => text(words),
+    with: values,
+    tools: (words) => ({ ...list(action({}), words), uniqueItems: true }),
+    returns: fields,
+    budget: (words) => ({ ...closed(keysOf(BUDGET_KEYS, BUDGET_SCHEMAS, {}), [], words), minProperties: 1 }),
+    on_exhausted: steps,
+  },
+  code: {
+    code: (words) => text(words),
+    network: (words) => list(literal({}), words),
+    with: (words) => open({}, name({}), words),
+  },
+  if: {
+    // biome-ignore lint/suspicious/noThenProperty: a key of the grammar
+    then: steps,
+    else: steps,
+  },
+  switch: {
+    cases: (words) => ({ ...open(reference("steps"), null, words), minProperties: 1 }),
+    default: steps,
+  },
+  each: {
+    as: id,
+    steps: steps,
+    max: count,
+    concurrency: concurrency,
+    until: condition,
+    yield: anything,
+    on_item_failure: (words) => mapOr(closed({ yield: {} }, ["yield"]), oneOf(ON_ITEM_FAILURE), words),
+  },
+  repeat: {
+    until: condition,
+    while: condition,
+    steps: steps,
+    yield: anything,
+    on_max: (words) => oneOf(ON_MAX, words),
+  },
+  parallel: {
+    concurrency: concurrency,
+  },
+  call: {
+    with: values,
+  },
+  ask: {
+    returns: fields,
+    expires: durationOrExpression,
+    on_expired: steps,
+    asked: steps,
+    assignees: (words) => listOr(list(text()), expression({}), words),
+    approvers: (words) => ({ ...closed(keysOf(APPROVER_KEYS, APPROVER_SCHEMAS, {}), [], words), minProperties: 1 }),
+  },
 };
 
 const BUDGET_SCHEMAS: Makes = {
@@ -154,9 +173,11 @@ const MODIFIER_SCHEMAS: { readonly [M in Modifier]: Make } = {
 };
 
 /** What is narrower for one subject. */
-const NARROWER: { readonly [place: string]: Make } = {
-  "agent.on_unknown": (words) => oneOf(AGENT_ON_UNKNOWN, words),
-  "agent.catch": ref("agent-catch"),
+const NARROWER: { readonly [S in Subject]?: { readonly [M in Modifier]?: Make } } = {
+  agent: {
+    on_unknown: (words) => oneOf(AGENT_ON_UNKNOWN, words),
+    catch: ref("agent-catch"),
+  },
 };
 
 const RETRY_SCHEMAS: Makes = {
@@ -265,14 +286,9 @@ export function branch(subject: Subject, key: string | null): Schema {
   const words = SUBJECT_WORDS[subject];
   const head = HEAD_SCHEMAS[subject](words.description === undefined ? {} : { description: words.description });
   const properties: { [key: string]: Schema } = key === null ? {} : { [key]: head };
-  Object.assign(
-    properties,
-    Object.fromEntries(
-      row.config.map((name) => [name, keysOf([name], CONFIG_SCHEMAS, CONFIG_WORDS, `${subject}.`)[name] ?? {}]),
-    ),
-  );
+  Object.assign(properties, keysOf(row.config, CONFIG_SCHEMAS[subject] ?? {}, CONFIG_WORDS[subject] ?? {}));
   for (const modifier of row.modifiers) {
-    const make = NARROWER[`${subject}.${modifier}`] ?? MODIFIER_SCHEMAS[modifier];
+    const make = NARROWER[subject]?.[modifier] ?? MODIFIER_SCHEMAS[modifier];
     properties[modifier] = make(MODIFIER_WORDS[modifier]);
   }
   const required = key === null ? [] : [key, ...row.required];

@@ -122,40 +122,59 @@ export const SUBJECT_WORDS: { readonly [S in Subject]: Words } = {
   },
 };
 
-export const CONFIG_WORDS: { readonly [place: string]: Words } = {
-  "agent.goal": { description: "What the agent is to do. Names of `with` are not read here." },
-  "agent.with": { description: "All that the agent sees of the run, beside its goal." },
-  "agent.tools": { description: "The actions that the agent may call; none without this." },
-  "agent.returns": { description: "Declares the result.", examples: [{ account_id: "string" }] },
-  "agent.budget": { description: "Bounds of the agent's work: at least one.", examples: [{ steps: 8, tokens: 20000 }] },
-  "agent.on_exhausted": { description: "Steps for the case that the budget is spent; the step fails all the same." },
-  "code.code": { description: "The code itself, begun with |. It reads the run as ctx." },
-  "code.network": { description: "Hosts that the code may reach.", examples: [["api.example.org"]] },
-  "code.with": { description: "Sensitive values that ctx shall hold, by new names." },
-  "if.then": { description: "Steps where it is true." },
-  "if.else": { description: "Steps where it is false." },
-  "switch.cases": { description: "Lists of steps by the text of the value." },
-  "switch.default": { description: "Steps for any other value; may be []." },
-  "each.as": { description: "What the item is called; item by default." },
-  "each.steps": { description: "Steps for each item; they read the item and index." },
-  "each.max": { description: "Most items; further ones are left out and marked." },
-  "each.concurrency": { description: "Items at once; 1 by default." },
-  "each.until": { description: "Tested after each item; true ends the loop." },
-  "each.yield": { description: "What an item gives; the value of its last step by default." },
-  "each.on_item_failure": { description: "fail (default), skip, or { yield: VALUE } in place of a failed item." },
-  "repeat.until": { description: "Tested after a round; true ends the loop." },
-  "repeat.while": { description: "Tested before a round; false ends the loop." },
-  "repeat.steps": { description: "Steps of a round; they read index and prev." },
-  "repeat.yield": { description: "What a round gives and the next one reads as prev." },
-  "repeat.on_max": { description: "fail (default), or truncate: the last value, marked." },
-  "parallel.concurrency": { description: "Branches at once; 8 by default." },
-  "call.with": { description: "The inputs of the other workflow." },
-  "ask.returns": { description: "Declares the answer; { approved: boolean } by default. Defaults may be expressions." },
-  "ask.expires": { description: "How long the question stands.", examples: ["2h"] },
-  "ask.on_expired": { description: "Steps once the question has expired; then the step fails." },
-  "ask.asked": { description: "Steps once the question stands; they read ask.id and ask.url." },
-  "ask.assignees": { description: "Who is told." },
-  "ask.approvers": { description: "Who may answer, and how many have to agree." },
+export const CONFIG_WORDS: { readonly [S in Subject]?: { readonly [key: string]: Words } } = {
+  agent: {
+    goal: { description: "What the agent is to do. Names of `with` are not read here." },
+    with: { description: "All that the agent sees of the run, beside its goal." },
+    tools: { description: "The actions that the agent may call; none without this." },
+    returns: { description: "Declares the result.", examples: [{ account_id: "string" }] },
+    budget: { description: "Bounds of the agent's work: at least one.", examples: [{ steps: 8, tokens: 20000 }] },
+    on_exhausted: { description: "Steps for the case that the budget is spent; the step fails all the same." },
+  },
+  code: {
+    code: { description: "The code itself, begun with |. It reads the run as ctx." },
+    network: { description: "Hosts that the code may reach.", examples: [["api.example.org"]] },
+    with: { description: "Sensitive values that ctx shall hold, by new names." },
+  },
+  if: {
+    // biome-ignore lint/suspicious/noThenProperty: a key of the grammar
+    then: { description: "Steps where it is true." },
+    else: { description: "Steps where it is false." },
+  },
+  switch: {
+    cases: { description: "Lists of steps by the text of the value." },
+    default: { description: "Steps for any other value; may be []." },
+  },
+  each: {
+    as: { description: "What the item is called; item by default." },
+    steps: { description: "Steps for each item; they read the item and index." },
+    max: { description: "Most items; further ones are left out and marked." },
+    concurrency: { description: "Items at once; 1 by default." },
+    until: { description: "Tested after each item; true ends the loop." },
+    yield: { description: "What an item gives; the value of its last step by default." },
+    on_item_failure: { description: "fail (default), skip, or { yield: VALUE } in place of a failed item." },
+  },
+  repeat: {
+    until: { description: "Tested after a round; true ends the loop." },
+    while: { description: "Tested before a round; false ends the loop." },
+    steps: { description: "Steps of a round; they read index and prev." },
+    yield: { description: "What a round gives and the next one reads as prev." },
+    on_max: { description: "fail (default), or truncate: the last value, marked." },
+  },
+  parallel: {
+    concurrency: { description: "Branches at once; 8 by default." },
+  },
+  call: {
+    with: { description: "The inputs of the other workflow." },
+  },
+  ask: {
+    returns: { description: "Declares the answer; { approved: boolean } by default. Defaults may be expressions." },
+    expires: { description: "How long the question stands.", examples: ["2h"] },
+    on_expired: { description: "Steps once the question has expired; then the step fails." },
+    asked: { description: "Steps once the question stands; they read ask.id and ask.url." },
+    assignees: { description: "Who is told." },
+    approvers: { description: "Who may answer, and how many have to agree." },
+  },
 };
 
 export const MODIFIER_WORDS: { readonly [M in Modifier]: Words } = {
