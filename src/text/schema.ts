@@ -94,12 +94,17 @@ export function when(condition: Schema, then: Schema, otherwise: Schema | null =
 
 /** `then` for maps, `otherwise` for all else (I2). */
 export function mapOr(then: Schema, otherwise: Schema, words: Words = {}): Schema {
-  return { ...shown(words), ...when({ type: "object" }, then, otherwise) };
+  return { ...proposed(words, otherwise), ...when({ type: "object" }, then, otherwise) };
 }
 
 /** `then` for lists, `otherwise` for all else (I2). */
 export function listOr(then: Schema, otherwise: Schema, words: Words = {}): Schema {
-  return { ...shown(words), ...when({ type: "array" }, then, otherwise) };
+  return { ...proposed(words, otherwise), ...when({ type: "array" }, then, otherwise) };
+}
+
+/** Editors do not look for words to propose behind `if`: they find them here. */
+function proposed(words: Words, { enum: values }: Schema): Schema {
+  return shown(Array.isArray(values) ? { ...words, examples: values } : words);
 }
 
 const SHORT_DURATION = "(?=\\d)(?:\\d+d)?(?:\\d+h)?(?:\\d+m(?!s))?(?:\\d+s)?(?:\\d+ms)?";

@@ -1,8 +1,9 @@
 /** `fmt`, `check --fix` and the formats of `check`, as a user calls them. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ensureBuilt, main } from "../built/built.ts";
+import { ensureBuilt, main, root } from "../built/built.ts";
 import { Workspace } from "../faults/workspace.ts";
 
 const UNTIDY = 'workfile:   "1" # the format\nname: a\nsteps:\n- b: {wf.notify: Hello}\n';
@@ -133,5 +134,34 @@ describe("ambit schema", { timeout: 60_000 }, () => {
     const done = await spaceOf({}).ambit(["schema", "deploymnt"]);
     expect(done).toMatchObject({ code: 2, stdout: "" });
     expect(done.stderr).toContain('Did you mean "deployment"?');
+  });
+});
+
+describe("what is loaded", { timeout: 60_000 }, () => {
+  async function ownModules(args: string[]): Promise<string[]> {
+    const space = spaceOf({ "a.workfile.yaml": TIDY });
+    const list = space.path("modules");
+    const env = { AMBIT_MODULE_LIST: list, NODE_OPTIONS: `--import=${join(root, "test/e2e/module-list.mjs")}` };
+    const done = await space.ambit(args, env);
+    expect(done.code, done.stderr).toBe(0);
+    return space
+      .read("modules")
+      .split("\n")
+      .filter((path) => !path.includes("node_modules"))
+      .flatMap((path) => /\/dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
+  }
+
+  const PARTS = /workfile\/print|format$|schema|sarif|github|fix|rewrite/;
+
+  test("check loads no printer, no schema, no other format", async () => {
+    const loaded = await ownModules(["check", "a.workfile.yaml"]);
+    expect(loaded).toContain("syntax/workfile/parse");
+    expect(loaded.filter((path) => PARTS.test(path))).toEqual([]);
+  });
+
+  test("fmt loads no schema and no validator", async () => {
+    const loaded = await ownModules(["fmt", "a.workfile.yaml"]);
+    expect(loaded).toContain("syntax/workfile/print/print");
+    expect(loaded.filter((path) => /schema|^catalog|^host/.test(path))).toEqual([]);
   });
 });

@@ -265,8 +265,10 @@ export function body(): Schema {
 function noSubject(): Schema {
   const properties: { [key: string]: Schema } = {};
   for (const [key, subject] of SUBJECT_KEYS) properties[key] = only(SUBJECT_WORDS[subject]);
-  for (const key of [...MODIFIERS, ...Object.values(SUBJECT_TABLE).flatMap((row) => row.config)])
-    properties[key] ??= {};
+  for (const modifier of MODIFIERS) properties[modifier] = only(MODIFIER_WORDS[modifier]);
+  // Known, so that only what is misspelt is unknown; nothing to propose before the step says what it does.
+  for (const key of Object.values(SUBJECT_TABLE).flatMap((row) => row.config))
+    properties[key] ??= { doNotSuggest: true };
   const heads = Object.values(SUBJECT_TABLE).flatMap((row) => row.keys.slice(0, 1));
   return {
     properties,

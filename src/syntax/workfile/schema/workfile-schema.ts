@@ -99,9 +99,7 @@ function definitions(): { [name: string]: Schema } {
     cleanup: list(cleanupItem()),
     catch: list(handler(CATCH_KEYS, "A handler needs `steps`, `value` or both.")),
     "agent-catch": list(handler(["codes", "if", "steps"], "A handler of an agent needs `steps`.")),
-    field: mapOr(closed(keysOf(FIELD_KEYS, FIELD_SCHEMAS, FIELD_WORDS), ["type"]), oneOf(FIELD_TYPES), {
-      examples: ["string", { type: "string", required: true }],
-    }),
+    field: mapOr(closed(keysOf(FIELD_KEYS, FIELD_SCHEMAS, FIELD_WORDS), ["type"]), oneOf(FIELD_TYPES)),
     fields: open(reference("field")),
     triggers: list({
       ...closed(keysOf(TRIGGER_KINDS, TRIGGER_SCHEMAS, TRIGGER_WORDS)),
