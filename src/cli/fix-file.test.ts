@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { diagnostic } from "../errors/diagnostic.ts";
 import { diagnose } from "../syntax/diagnose.ts";
 import { fixText } from "./fix-file.ts";
 
@@ -53,6 +54,7 @@ describe("what check --fix puts right", () => {
   test.each([
     ["a misspelt key: which one was meant is a guess", "  - b: { wf.notfy: x }", "workfile.unknown_key"],
     ["a text that is no expression", "  - b: { wf.notify: x, if: when it rains }", "expression.not_marked"],
+    ["words that name nothing", "  - b: { wf.notify: x, if: always }", "expression.not_marked"],
     ["half an expression", '  - b: { wf.notify: x, if: "{{ inputs.n }} > 1" }', "expression.not_marked"],
     ["code with a comment behind it", "  - b:\n      run: python\n      code: return {'a': 1} # x", "yaml.code_line"],
     ["a list where a text belongs", "  - b: { wf.notify: [1] }", "workfile.wrong_type"],
@@ -63,5 +65,12 @@ describe("what check --fix puts right", () => {
   test("nothing else of a file changes, line breaks and comments included", () => {
     const before = "workfile: 1 # one\r\nname:   a\r\nsteps:  []   # none\r\n";
     expect(fixText(before, "x.yaml").text).toBe('workfile: "1" # one\r\nname:   a\r\nsteps:  []   # none\r\n');
+  });
+
+  test("what makes more faults than it takes away is not kept, and rounds have an end", () => {
+    const fix = { line: 1, column: 1, endLine: 1, endColumn: 2, text: "y" };
+    const fault = { ...diagnostic("workfile.bad_value", "No.", { file: "x.yaml" }), fix };
+    expect(fixText("x: 1\n", "x.yaml", [fault], () => [fault, fault])).toEqual({ text: "x: 1\n", count: 0 });
+    expect(fixText("x: 1\n", "x.yaml", [fault], () => [fault]).count).toBe(20);
   });
 });

@@ -22,10 +22,11 @@ export function fixFile(shown: string): number {
 export function fixText(
   before: string,
   file: string,
-  found: readonly Diagnostic[] = diagnose(before, file).diagnostics,
+  found?: readonly Diagnostic[],
+  check = (text: string): readonly Diagnostic[] => diagnose(text, file).diagnostics,
 ): { text: string; count: number } {
   let text = before;
-  let diagnostics = found;
+  let diagnostics = found ?? check(before);
   let count = 0;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const next = applyFixes(
@@ -33,7 +34,7 @@ export function fixText(
       diagnostics.flatMap(({ fix }) => fix ?? []),
     );
     if (next.applied.length === 0) break;
-    const after = diagnose(next.text, file).diagnostics;
+    const after = check(next.text);
     if (errors(after) > errors(diagnostics)) break;
     text = next.text;
     diagnostics = after;

@@ -184,9 +184,12 @@ export class WorkfileReader extends Reader {
       ? `${upper(what)} is an expression, and this is a plain text.`
       : `${upper(what)} is one expression: the braces stand around all of it.`;
     this.report("expression.not_marked", node, path, message, `Write: ${quoted(`{{ ${clip(bare.trim())} }}`)}`);
+    const fitting = parts.every((part) => typeof part === "string") ? compile(bare.trim()) : null;
     const flat = node.style === "plain" || node.style === "single" || node.style === "double";
-    const plain = parts.every((part) => typeof part === "string");
-    if (flat && plain && compile(bare.trim()).ok) this.offer(node, quoted(`{{ ${bare.trim()} }}`));
+    // Words that name nothing here are a sentence, not an expression that lacks its marks.
+    if (flat && fitting?.ok && fitting.expr.check(names).problems.length === 0) {
+      this.offer(node, quoted(`{{ ${bare.trim()} }}`));
+    }
     return null;
   }
 

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { SourceText } from "../../../text/tree.ts";
+import { SourceText, type TreeNode } from "../../../text/tree.ts";
+import { parseYaml } from "../../../text/yaml.ts";
 import { format } from "../../format.ts";
 import { parseWorkfile } from "../parse.ts";
 import { bare } from "../testing/harness.ts";
+import { whatIsLost } from "./format.ts";
 import { chooser } from "./testing/untidy.ts";
 
 const root = resolve(import.meta.dirname, "../../../..");
@@ -91,4 +93,17 @@ describe("formatted Workfiles", () => {
       diagnostics: [{ code: "workfile.not_supported" }],
     });
   });
+});
+
+test.each([
+  ["values", 'a: 1 # x\nb: "2"\n', "a: 1 # x\nb: 2\n"],
+  ["values", "a: 1\nb: 2\n", "b: 2\na: 1\n"],
+  ["values", "a: [1]\n", "a: [1, 2]\n"],
+  ["values", "a: 1\n", "a: [\n"],
+  ["comments", "a: 1 # x\n", "a: 1\n"],
+  ["comments", "# x\n# y\na: 1\n", "# x\n# x\na: 1\n"],
+  [null, "# x\na: 1 # y\n", "# y\n# x\n'a': 1\n"],
+] as const)("what a printed text has lost is seen before anybody gets it: %s", (lost, before, after) => {
+  const { root: tree } = parseYaml(new SourceText("x.yaml", before));
+  expect(whatIsLost(before, tree as TreeNode, after)).toBe(lost);
 });

@@ -21,11 +21,16 @@ export function formatWorkfile(source: SourceText): FormattedWorkfile {
   const { root } = parseYaml(source);
   if (root === null || hasErrors(diagnostics)) return { text: null, diagnostics };
   const text = printYaml(source.text, root);
-  const again = parseYaml(new SourceText(source.file, text));
-  const same = again.root !== null && !hasErrors(again.diagnostics) && sameTree(root, again.root);
-  invariant(same, "the formatted Workfile says something else");
-  invariant(sortedComments(source.text) === sortedComments(text), "the formatted Workfile has other comments");
+  const lost = whatIsLost(source.text, root, text);
+  invariant(lost === null, `the formatted Workfile has other ${lost}`);
   return { text, diagnostics };
+}
+
+/** What a printed text does not say as the original did: "values" or "comments"; null if it says all of it. */
+export function whatIsLost(before: string, root: TreeNode, after: string): "values" | "comments" | null {
+  const again = parseYaml(new SourceText("printed.yaml", after));
+  if (again.root === null || hasErrors(again.diagnostics) || !sameTree(root, again.root)) return "values";
+  return sortedComments(before) === sortedComments(after) ? null : "comments";
 }
 
 function sortedComments(text: string): string {
