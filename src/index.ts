@@ -1,5 +1,12 @@
 /** The library: an engine to start, resume and replay runs, and what is needed to write connectors for it. */
-export { createEngine, type Engine, type EngineOptions, type EngineRun, type StartOptions } from "./app/engine.ts";
+export {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type EngineRun,
+  type RunEvent,
+  type StartOptions,
+} from "./app/engine.ts";
 export { Refused } from "./app/refused.ts";
 export type { Json, JsonObject } from "./base/json.ts";
 export type { Diagnostic } from "./errors/diagnostic.ts";

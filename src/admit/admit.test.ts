@@ -5,9 +5,9 @@ import { Catalog } from "../catalog/catalog.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
 import type { Step } from "../plan/step.ts";
 import { action, agent, common, each, expr, manifest, plan } from "../run/testing/plan.ts";
-import type { AdmissionInput } from "./admission.ts";
+import type { AdmissionInput, StepPlaces } from "./admission.ts";
 import { admit } from "./admit.ts";
-import { DEFAULT_LIMITS } from "./deployment.ts";
+import { type AgentConfig, DEFAULT_LIMITS } from "./deployment.ts";
 import { covers } from "./policy-match.ts";
 
 const tries = (name: string, attempts: number, more: Partial<ActionManifest> = {}): ActionManifest =>
@@ -175,5 +175,60 @@ describe("findings point at the line that makes them", () => {
       ...policy({ ceiling: { tokens: 100 } }),
     });
     expect(place(admit(flow), "plan.ceiling_exceeded")).toEqual([3]);
+  });
+});
+
+describe("findings", () => {
+  const config = (name: string): AgentConfig => ({
+    name,
+    id: `${name}-id`,
+    isDefault: false,
+    provider: "scripted",
+    model: "scripted",
+    maxOutputTokens: 1,
+    tools: true,
+    tokenMethod: "reported",
+    stall: 1,
+    retries: 0,
+  });
+
+  test("stand at the word that is meant, where the text tells", () => {
+    const asked: unknown[] = [];
+    const places: StepPlaces = {
+      find: (step, word) => {
+        asked.push([step.id, word]);
+        return { span: { line: 7, column: 3, endLine: 7, endColumn: 9 }, path: `of ${step.id}` };
+      },
+    };
+    const { diagnostics } = admit(input([agent("ask", ["crm.fnd"])], { places }));
+    expect(diagnostics.map(({ code, line, path }) => [code, line, path])).toEqual(
+      expect.arrayContaining([
+        ["catalog.unknown_action", 7, "of ask"],
+        ["agent.unresolved", 7, "of ask"],
+      ]),
+    );
+    expect(asked).toEqual(
+      expect.arrayContaining([
+        ["ask", { is: "tool", name: "crm.fnd" }],
+        ["ask", { is: "subject" }],
+      ]),
+    );
+  });
+
+  test("name the nearest agent, among configurations and choices", () => {
+    const step = agent("ask", []);
+    const near = step.kind === "agent" ? `${step.agent}s` : "";
+    const missing = admit(input([step], { agents: { [near]: [config(near)] } }));
+    expect(missing.diagnostics.map((found) => found.help).join()).toContain(`Did you mean "${near}"?`);
+    const chosen = admit(
+      input([step], { agents: { other: [config("other")] }, chosenAgents: { [near.slice(0, -1)]: "othr" } }),
+    );
+    expect(chosen.diagnostics.map((found) => found.help).join()).toContain('Did you mean "other"?');
+  });
+
+  test("a connector without a manifest names the command that writes one", () => {
+    const bare = { name: "crm", manifest: { connector: "crm", version: "1", actions: {} }, connections: [] };
+    const { diagnostics } = admit(input([action("find", "crm.find")], { catalog: new Catalog([bare]) }));
+    expect(diagnostics[0]?.help).toContain("ambit connectors import crm > manifests/crm.yaml");
   });
 });

@@ -55,7 +55,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
   );
   checkCeiling(admission, proved);
   const report = reportOf(admission, proved.bounds);
-  const diagnostics = sortDiagnostics(admission.diagnostics);
+  const diagnostics = withUndeployed(sortDiagnostics(admission.diagnostics), input.undeployed);
   if (hasErrors(diagnostics)) return { admitted: null, report, diagnostics };
   const definition: Definition = {
     plan: input.plan,
@@ -69,6 +69,17 @@ export function admit(input: AdmissionInput): AdmissionResult {
     flags: [`zone-data:${process.versions["tz"] ?? "none"}`],
   };
   return { admitted: brand(definition, report), report, diagnostics };
+}
+
+const OF_DEPLOYMENT: readonly string[] = ["agent.unresolved", "catalog.unknown_action", "deployment.missing_setting"];
+
+/** That there is no deployment explains most of what is missing: it is said once, at the first of it. */
+function withUndeployed(diagnostics: Diagnostic[], undeployed: string | undefined): Diagnostic[] {
+  const first = diagnostics.find((entry) => OF_DEPLOYMENT.includes(entry.code));
+  if (undeployed === undefined || first === undefined) return diagnostics;
+  return diagnostics.map((entry) =>
+    entry === first ? { ...entry, help: `${entry.help} ${undeployed}`.trim() } : entry,
+  );
 }
 
 /** The plan that a run has pinned, for `resume` and `replay`: what was admitted once stays admitted (DU-03). */

@@ -139,6 +139,65 @@ describe("the loop", () => {
     expect(ran.replayed.is).toBe("equal");
   });
 
+  test("I6: so is what a tool calls sensitive in its inputs, from the call on", async () => {
+    const crm = new FakeConnector("crm", ({ args }) => ({ is: "ok", value: { got: (args as { pin: string }).pin } }));
+    const pin = { type: "string", "x-sensitive": true };
+    const pay = manifest("crm.pay", { input: { type: "object", properties: { pin, to: { type: "string" } } } });
+    const model = turns(
+      {
+        text: "I pay with 4711-0815",
+        calls: [
+          { id: "1", tool: "crm.pay", args: { pin: "4711-0815", to: "ana" } },
+          { id: "2", tool: "crm.pay", argsText: '{"pin": "6666-7777"' },
+          { id: "3", tool: "crm.pay", args: { pin: "8888-9999", to: 7 } },
+        ],
+      },
+      {
+        text: "Paid with 4711-0815.",
+        calls: [{ id: "4", tool: "crm.pay", args: { pin: "5555-4444", to: "4711-0815" } }],
+      },
+      DONE,
+    );
+    const ran = await runPlan(admitted(plan([agent("resolve", ["crm.pay"])]), [pay]), { connectors: [crm], model });
+    expect(ran.ended.status).toBe("completed");
+    expect(crm.calls.map(({ args }) => args)).toEqual([
+      { pin: "4711-0815", to: "ana" },
+      { pin: "5555-4444", to: "4711-0815" },
+    ]);
+    const said = JSON.stringify(ran.records);
+    for (const secret of ["4711-0815", "6666-7777", "8888-9999", "5555-4444"]) expect(said).not.toContain(secret);
+    const [turn] = ran.records.filter(({ kind }) => kind === "agent.turn");
+    expect(turn?.body["calls"]).toMatchObject([
+      { args: { pin: { $sensitive: true }, to: "ana" }, verdict: "accepted" },
+      { args: null, args_text: "[sensitive]", verdict: "refused" },
+      { args: { pin: { $sensitive: true }, to: 7 }, verdict: "refused" },
+    ]);
+    expect(ran.replayed.is).toBe("equal");
+  });
+
+  test("I6: arguments that are sensitive as a whole stand nowhere either", async () => {
+    const crm = new FakeConnector("crm", () => ({ is: "ok", value: null }));
+    const pay = manifest("crm.pay", { input: { type: "object", "x-sensitive": true } });
+    const model = turns({ calls: [{ id: "1", tool: "crm.pay", args: { pin: "4711-0815" } }] }, DONE);
+    const ran = await runPlan(admitted(plan([agent("resolve", ["crm.pay"])]), [pay]), { connectors: [crm], model });
+    expect(crm.calls.map(({ args }) => args)).toEqual([{ pin: "4711-0815" }]);
+    expect(JSON.stringify(ran.records)).not.toContain("4711-0815");
+    expect(ran.replayed.is).toBe("equal");
+  });
+
+  test("calls beside a giving up are refused, and nothing is recorded that was not done", async () => {
+    const crm = echo();
+    const ran = await runPlan(flowOf(), {
+      connectors: [crm],
+      model: turns({ giveUp: "no such account", calls: [call("a")] }),
+    });
+    expect(endOf(ran)).toMatchObject({ reason: "gave_up", observed: { steps: 0 } });
+    expect(crm.calls).toEqual([]);
+    const [turn] = ran.records.filter(({ kind }) => kind === "agent.turn");
+    expect(turn?.body["calls"]).toMatchObject([{ verdict: "refused", code: "agent.gave_up", n: 0 }]);
+    expect(ran.replayed.is).toBe("equal");
+  });
+
   test("I7: turns without an end have one", async () => {
     const crm = echo();
     const usage = { input: 0, output: 0 };

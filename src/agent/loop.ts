@@ -37,7 +37,7 @@ import type { Message, ModelPort, TurnOutcome, TurnRequest } from "./model.ts";
 import { countTurn } from "./token-count.ts";
 import { agentTools, toolSpec } from "./tools.ts";
 import { copyState, type TurnState, takeCalls } from "./turn.ts";
-import { callsOf, failedTurn, stoppedTurn, turnRecord, unaskedTurn } from "./turn-record.ts";
+import { callsOf, failedTurn, stoppedTurn, turnRecord, unaskedTurn, withInputs } from "./turn-record.ts";
 
 const MAX_TURNS = 1_000;
 const MAX_REFUSED_TURNS = 8;
@@ -78,8 +78,8 @@ class AgentExecution {
   readonly #goal: Val;
   readonly #projected: Val;
   readonly #finish: Finish;
-  /** What must not stand in a record in clear: all that is sensitive in what the step reads. */
-  readonly #sensitive: readonly string[];
+  /** What must not stand in a record in clear: all that is sensitive in what the step reads, and in what it has called. */
+  #sensitive: readonly string[];
   readonly #meter: Meter;
   readonly #state: TurnState;
   readonly #calls: CallsOf;
@@ -267,9 +267,11 @@ class AgentExecution {
       this.#remember(body);
       const { result } = body;
       const calls = callsOf(body, at);
-      const taken = takeCalls(this.#state, calls, { resultOffered: result !== undefined, budgetSpent });
-      if (result !== undefined) return this.#result(result, body["problems"] ?? null, at);
+      this.#sensitive = withInputs(this.#sensitive, this.#state, calls);
       const giveUp = peel(body["give_up"] ?? null).value;
+      const round = { resultOffered: result !== undefined, gaveUp: typeof giveUp === "string", budgetSpent };
+      const taken = takeCalls(this.#state, calls, round);
+      if (result !== undefined) return this.#result(result, body["problems"] ?? null, at);
       if (typeof giveUp === "string") {
         const fault = new Fault("agent.gave_up", this.#at, `The agent gave up: ${giveUp.slice(0, 1_024)}`);
         return { reason: "gave_up", fault };
@@ -325,7 +327,7 @@ class AgentExecution {
       flush: true,
       needs: [this.#goal, this.#projected],
       start: async (context) => {
-        const { signal } = context;
+        const { signal } = context.effect;
         if (signal.aborted) return unaskedTurn();
         needClear([this.#goal, this.#projected], this.#at, "The agent");
         const model = this.#model;
@@ -346,7 +348,6 @@ class AgentExecution {
         const outcome = await settle<TurnOutcome>(
           context,
           this.#in.scheduler.drainGrace,
-          signal,
           () => model.turn(request, signal),
           (error) => ({ is: "failed", code: "agent.unavailable", message: messageOf(error) }),
         );

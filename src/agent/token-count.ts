@@ -8,17 +8,9 @@
  * has one further turn. The charge is not written as a count: `observed.tokens` stays what was reported, and
  * `observed.unreported` says how many turns are missing in it, that is, that it is a lower bound.
  */
-import { isObject } from "../base/json.ts";
-import { peel, type Val } from "../plan/marked.ts";
+import type { Val } from "../plan/marked.ts";
+import { reportedUsage } from "../run/usage.ts";
 import type { TurnState } from "./turn.ts";
-
-/** What a turn reported; null if it was nothing, or nothing that is a count. */
-export function reportedUsage(usage: Val): { input: number; output: number } | null {
-  const { value } = peel(usage);
-  if (!isObject(value)) return null;
-  const { input, output } = value;
-  return isCount(input) && isCount(output) ? { input, output } : null;
-}
 
 /** Counts a turn's tokens and says whether the bound keeps its calls from being accepted. */
 export function countTurn(state: TurnState, usage: Val): boolean {
@@ -28,8 +20,4 @@ export function countTurn(state: TurnState, usage: Val): boolean {
   meter.count(reported === null ? null : reported.input + reported.output);
   if (reported === null) state.uncounted++;
   return missing || meter.tokensSpent;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }

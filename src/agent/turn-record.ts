@@ -2,19 +2,24 @@
  * A turn as its record holds it, written and read back. Nothing sensitive stands in it, whatever the agent says
  * again (run/hide.ts): what is dispatched or bound keeps its value under a mark, what is only told loses it.
  */
+
 import { findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
+import { markSensitive, sensitivePaths } from "../catalog/sensitive.ts";
 import { Fault } from "../errors/fault.ts";
-import { joinMarks, mark, peel, recorded, SENSITIVE, setOwn, type Val } from "../plan/marked.ts";
+import { peel, recorded, reveal, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
-import { hide, hideMarked, hideText, markTexts } from "../run/hide.ts";
+import { HIDDEN, hide, hideMarked, hideText, markTexts, sensitiveTexts } from "../run/hide.ts";
 import { HistoryMismatch } from "../run/history.ts";
 import type { LiveBody } from "../run/scheduler.ts";
+import { reportedUsage } from "../run/usage.ts";
 import type { Finish } from "./finish.ts";
 import type { Message, Proposal, ToolAnswer, TurnOutcome } from "./model.ts";
-import { countTurn, reportedUsage } from "./token-count.ts";
+import { countTurn } from "./token-count.ts";
 import { identified, type JudgedCall, judgeProposals, type TurnState } from "./turn.ts";
 
 const MAX_TEXT = 65_536;
+/** As many as run/hide.ts looks for in one value, three spellings each. */
+const MAX_TEXTS = 3_000;
 
 /** What a turn that came back is recorded as. `state` is moved on: hand over a copy. */
 export function turnRecord(
@@ -22,14 +27,18 @@ export function turnRecord(
   fresh: readonly Message[],
   state: TurnState,
   finish: Finish,
-  texts: readonly string[],
+  known: readonly string[],
 ): LiveBody {
   const usage = reportedUsage(outcome.usage);
   const budgetSpent = countTurn(state, usage);
-  const proposals = identified(outcome.calls, texts).map(plainProposal);
+  const plain = outcome.calls.map(plainProposal);
+  // What a tool calls sensitive is so in the whole turn: the agent may say it beside the call, too.
+  const texts = withInputs(known, state, plain);
+  const proposals = identified(plain, texts);
   const offer = plainOffer(outcome.results[0]);
-  const calls = judgeProposals(state, proposals, { resultOffered: offer !== undefined, budgetSpent });
-  const judged = offer === undefined ? null : finish.judge(markSaid(offer, texts));
+  const round = { resultOffered: offer !== undefined, gaveUp: outcome.giveUp !== null, budgetSpent };
+  const calls = judgeProposals(state, proposals, round);
+  const judged = offer === undefined ? null : finish.judge(markTexts(offer, texts));
   const giveUp = outcome.giveUp === null ? null : hideText(outcome.giveUp.slice(0, MAX_TEXT), texts);
   const answer: Message = {
     role: "agent",
@@ -40,7 +49,7 @@ export function turnRecord(
   };
   return {
     messages: [...fresh.map((message) => hiddenMessage(message, texts)), answer] as unknown as Val,
-    calls: calls.map((call) => hiddenCall(call, texts)) as unknown as Val,
+    calls: calls.map((call) => hiddenCall(call, state, texts)) as unknown as Val,
     ...(judged === null ? {} : { result: judged.result }),
     ...(judged === null || judged.problems === null ? {} : { problems: hide(judged.problems, texts) }),
     ...(giveUp === null ? {} : { give_up: giveUp }),
@@ -126,30 +135,37 @@ function noCalls(at: Position): HistoryMismatch {
   });
 }
 
-/** Marked where it says a sensitive text: a text as a whole, and a map whose keys say one as a whole, too. */
-function markSaid(value: Val, texts: readonly string[]): Val {
-  return texts.length === 0 ? value : markKeys(markTexts(value, texts), texts);
+/** The texts, and those that calls hand to inputs which their tools call sensitive; longest first. */
+export function withInputs(
+  known: readonly string[],
+  state: TurnState,
+  calls: readonly { tool: string; args?: Val }[],
+): readonly string[] {
+  const own = sensitiveTexts(calls.map(({ tool, args }) => markInputs(state, tool, reveal(args ?? null))));
+  const fresh = own.filter((text) => !known.includes(text)).slice(0, MAX_TEXTS - known.length);
+  return fresh.length === 0 ? known : [...known, ...fresh].sort((a, b) => b.length - a.length);
 }
 
-function markKeys(value: Val, texts: readonly string[]): Val {
-  const { value: inner, marks } = peel(value);
-  const within = (item: Val): Val => markKeys(item, texts);
-  if (Array.isArray(inner)) return mark(inner.map(within), marks);
-  if (!isObject(inner)) return value;
-  const out: { [key: string]: Val } = {};
-  for (const key of Object.keys(inner)) setOwn(out, key, within(inner[key] as Val));
-  const said = Object.keys(inner).some((key) => texts.some((secret) => key.includes(secret)));
-  return mark(out, said ? joinMarks(marks, SENSITIVE) : marks);
+/** Arguments with what the tool calls sensitive marked, whether they fit it or not. */
+function markInputs(state: TurnState, name: string, args: Val): Val {
+  const tool = state.tools.get(name);
+  return tool === undefined ? args : markSensitive(args, tool.action.manifest.input);
 }
 
-function hiddenCall(call: JudgedCall, texts: readonly string[]): JudgedCall {
-  if (texts.length === 0) return call;
+/** What was no JSON object cannot be told apart: where a tool has a sensitive input, all of it is. */
+function hiddenText(state: TurnState, name: string, text: string, texts: readonly string[]): string {
+  const tool = state.tools.get(name);
+  const hasSensitive = tool !== undefined && sensitivePaths(tool.action.manifest.input).length > 0;
+  return hasSensitive ? HIDDEN : hideText(text, texts);
+}
+
+function hiddenCall(call: JudgedCall, state: TurnState, texts: readonly string[]): JudgedCall {
   const { args_text: text, message, details } = call;
   return {
     ...call,
-    args: markSaid(call.args, texts),
+    args: markTexts(markInputs(state, call.tool, call.args), texts),
     ...(call.n === null ? { tool: hideText(call.tool, texts) } : {}),
-    ...(text === undefined ? {} : { args_text: hideText(text, texts) }),
+    ...(text === undefined ? {} : { args_text: hiddenText(state, call.tool, text, texts) }),
     ...(message === undefined ? {} : { message: hideText(message, texts) }),
     ...(details === undefined ? {} : { details: hide(details, texts) }),
   };
@@ -157,11 +173,13 @@ function hiddenCall(call: JudgedCall, texts: readonly string[]): JudgedCall {
 
 function hiddenProposal(call: Proposal, state: TurnState, texts: readonly string[]): Proposal {
   const { args, argsText } = call;
+  const shown = args === undefined ? undefined : hideMarked(markInputs(state, call.tool, args), texts);
   return {
     ...call,
     tool: state.tools.has(call.tool) ? call.tool : hideText(call.tool, texts),
-    ...(args === undefined ? {} : { args: hide(args, texts) as JsonObject }),
-    ...(argsText === undefined ? {} : { argsText: hideText(argsText, texts) }),
+    // A proposal's arguments are a map, also where all of it is hidden.
+    ...(shown === undefined ? {} : { args: isObject(shown) ? (shown as JsonObject) : { [HIDDEN]: HIDDEN } }),
+    ...(argsText === undefined ? {} : { argsText: hiddenText(state, call.tool, argsText, texts) }),
   };
 }
 

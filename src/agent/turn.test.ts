@@ -18,7 +18,7 @@ import {
   takeCalls,
 } from "./turn.ts";
 
-const OPEN: Round = { resultOffered: false, budgetSpent: false };
+const OPEN: Round = { resultOffered: false, gaveUp: false, budgetSpent: false };
 const text = { type: "string" };
 const search = manifest("crm.search", {
   input: { type: "object", required: ["query"], additionalProperties: false, properties: { query: text } },
@@ -124,6 +124,18 @@ describe("what is said to a proposal", () => {
 
   test("I4: what stands beside a typed result is not done", () => {
     expect(codes(judged(stateOf(), [find()], { ...OPEN, resultOffered: true }))).toEqual([["agent.result_given", 0]]);
+  });
+
+  test("I4: nor is what stands beside a giving up, and no attempt is taken for it", () => {
+    const round = { ...OPEN, gaveUp: true };
+    const state = copyState(stateOf({ steps: 1 }));
+    const calls = judgeProposals(state, [find(), { ...find(), tool: "crm.none" }], round);
+    expect(codes(calls)).toEqual([
+      ["agent.gave_up", 0],
+      ["agent.undeclared_tool", null],
+    ]);
+    expect(state.meter.free).toBe(1);
+    expect(takeCalls(stateOf(), calls, round).accepted).toEqual([]);
   });
 
   test("I5: a refusal of arguments names the field and not what stood in it", () => {

@@ -6,7 +6,8 @@
  *     whose arguments do not fit has taken its position and is neither dispatched nor counted.
  * I3: proposals are taken in order up to the budget, the rest refused (D4), whatever their arguments; a
  *     refusal for the budget exhausts the step.
- * I4: a typed result offered together with calls counts, and the calls are refused.
+ * I4: a typed result offered together with calls counts, and the calls are refused; so are calls beside a
+ *     giving up.
  * I5: a refusal names what is wrong, and never more than the agent's own words and the tool's schema.
  * I6: every call of a turn has an id of its own, the same one in all that is recorded and told of it.
  * I7: a record is no authority: a call that it calls accepted is judged again, by the same rules and on the state
@@ -69,6 +70,7 @@ export interface TurnState {
 /** What a turn's calls are judged by beside the state. */
 export interface Round {
   resultOffered: boolean;
+  gaveUp: boolean;
   budgetSpent: boolean;
 }
 
@@ -250,6 +252,7 @@ function judgeOne(
   if (round.resultOffered) {
     return late("agent.result_given", "The result was given in the same turn: nothing more is called.");
   }
+  if (round.gaveUp) return late("agent.gave_up", "You gave up in the same turn: nothing more is called.");
   if (round.budgetSpent) return late("agent.budget_exhausted", "The budget of this step is spent.");
   // Before the arguments are looked at: what comes after the last attempt is no work any more, whatever it holds.
   if (state.meter.free < 1) return late("agent.budget_exhausted", "The budget of this step has no attempt left.");

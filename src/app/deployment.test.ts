@@ -1,11 +1,15 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { DEFAULT_LIMITS } from "../admit/deployment.ts";
+import { type AgentConfig, DEFAULT_LIMITS } from "../admit/deployment.ts";
+import { systemClock } from "../base/clock.ts";
 import { makeConnector } from "./deployment/make-connectors.ts";
 import { secretResolver } from "./deployment/secrets.ts";
 import { findDeployment, loadDeployment } from "./deployment.ts";
+import { ModelShop } from "./models.ts";
+import { readWorkflow } from "./workflow-file.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "ambit-deployment-")));
 const file = join(folder, "ambit.yaml");
@@ -34,6 +38,11 @@ async function problems(text: string): Promise<string[]> {
   const { deployment, diagnostics } = await loadDeployment(file, {});
   expect(deployment).toBeNull();
   return diagnostics.map((entry) => `${entry.code} ${entry.path}`);
+}
+
+function scriptedAgent(script: string): AgentConfig {
+  const settings = { maxOutputTokens: 1, tools: true, tokenMethod: "reported", stall: 1, retries: 0 } as const;
+  return { name: "a", id: "a", isDefault: true, provider: "scripted", model: "scripted", ...settings, script };
 }
 
 const manifest = `connector: crm
@@ -317,6 +326,81 @@ describe("mcpServers as people paste them", () => {
     expect(off.deployment.connectors["crm"]).toBeUndefined();
     const { diagnostics } = await load(`mcpServers: { crm: { command: a, args: ["\${GONE}"] } }`);
     expect(diagnostics).toMatchObject([{ code: "deployment.missing_secret", severity: "warning" }]);
+  });
+});
+
+describe("a pipe, a device or a folder in the place of a file is refused at once", () => {
+  const pipe = (name: string): string => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    execFileSync("mkfifo", [path]);
+    return path;
+  };
+  const stub = "{ stub: ./tools.yaml, manifest: ./crm.yaml }";
+
+  test("of the deployment itself, or of what it names", async () => {
+    pipe("ambit.yaml");
+    const { deployment, diagnostics } = await loadDeployment(file, {});
+    expect(deployment).toBeNull();
+    expect(diagnostics).toMatchObject([{ code: "deployment.invalid" }]);
+    expect(diagnostics[0]?.message).toContain("it is no regular file");
+    rmSync(file);
+    pipe("crm.yaml");
+    expect(await problems("connectors: { crm: { mcp: { command: a }, manifest: ./crm.yaml } }")).toEqual([
+      "deployment.invalid connectors.crm.manifest",
+    ]);
+    expect(await problems("mcpServers: ./crm.yaml")).toEqual(["deployment.invalid mcpServers"]);
+    expect(await problems("connectors: { crm: { module: ./crm.yaml } }")).toEqual(["catalog.invalid_manifest "]);
+    pipe("manifests/crm.yaml");
+    expect(await problems("connectors: { crm: { mcp: { command: a } } }")).toEqual(["catalog.invalid_manifest "]);
+  });
+
+  test("of a stub, of its log, of an agent's script", async () => {
+    put("crm.yaml", manifest);
+    pipe("tools.yaml");
+    const { deployment } = await load(`connectors: { crm: ${stub} }`);
+    const crm = deployment.connectors["crm"];
+    if (crm === undefined) throw new Error("no connector");
+    expect(() => makeConnector(crm, { env: {} })).toThrow(/tools\.yaml cannot be read: it is no regular file/);
+    rmSync(join(folder, "tools.yaml"));
+    pipe("calls.jsonl");
+    put("tools.yaml", "log: ./calls.jsonl\nactions: { crm.search: [ { return: {} } ] }");
+    const logging = makeConnector(crm, { env: {} });
+    await logging.connect(new AbortController().signal);
+    const action = crm.manifest.actions["search"];
+    if (action === undefined) throw new Error("no action");
+    const request = {
+      action,
+      connection: "default",
+      args: {},
+      key: null,
+      run: "r",
+      position: "p",
+      attempt: 1,
+      timeout: 1,
+    };
+    const result = await logging.call(request, new AbortController().signal).catch(() => ({ is: "failed" }));
+    expect(result).toMatchObject({ is: "failed" });
+    const script = pipe("script.yaml");
+    const shop = new ModelShop(systemClock, {});
+    const agent = scriptedAgent(script);
+    expect(() => shop.describe(agent)).toThrow(/script\.yaml cannot be read: it is no regular file/);
+  });
+
+  test("of a secret, which names no more than its path", async () => {
+    const resolve = secretResolver({});
+    for (const path of [pipe("secret"), folder, "/dev/zero", put("large", "x".repeat(64 * 1024 + 1))]) {
+      await expect(resolve({ file: path })).rejects.toMatchObject({
+        code: "deployment.missing_secret",
+        message: expect.stringContaining(`${path} cannot be read: it is`),
+      });
+    }
+  });
+
+  test("of a workflow", () => {
+    pipe("a.workfile.yaml");
+    expect(() => readWorkflow("a.workfile.yaml", folder)).toThrow(/cannot be read: it is no regular file/);
+    expect(() => readWorkflow(".", folder)).toThrow(/cannot be read: it is a folder/);
   });
 });
 

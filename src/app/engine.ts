@@ -1,6 +1,6 @@
 /**
- * The composition root: every port meets its implementation here and nowhere else. It is longer than most files
- * because it is the one place that knows all parts; what each start has to do stands in files beside it.
+ * The composition root: every port meets its implementation here and nowhere else. What each start needs stands in
+ * files beside it: `deployments.ts`, `run-parts.ts`, `engine-run.ts`.
  */
 import { resolve } from "node:path";
 import { type AdmissionResult, admit } from "../admit/admit.ts";
@@ -13,15 +13,11 @@ import { type Ids, systemIds } from "../base/ids.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Connector } from "../catalog/connector.ts";
-import { hasErrors } from "../errors/diagnostic.ts";
-import { Fault, Refusal } from "../errors/fault.ts";
+import { Fault } from "../errors/fault.ts";
 import { isAlive, ownOwner } from "../host/stores/process-identity.ts";
-import { Cursor, type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
+import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
-import { readExport } from "../journal/export.ts";
-import { toResult } from "../journal/fold.ts";
 import type { Journal, Owner, RunHead } from "../journal/journal.ts";
-import type { RunResult } from "../journal/result.ts";
 import { runIdProblem } from "../journal/run-id.ts";
 import type { Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
@@ -29,23 +25,26 @@ import { Past } from "../run/past.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
 import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
-import { SourceText } from "../text/tree.ts";
-import { parseYaml } from "../text/yaml.ts";
 import { offeredCapabilities } from "./capabilities.ts";
-import { closeAll, connectAll } from "./connectors.ts";
-import { readForImport } from "./deployment/for-import.ts";
+import { closeAll } from "./connectors.ts";
 import { secretsOf } from "./deployment/secrets-of.ts";
 import type { Environment } from "./deployment/section.ts";
-import { findDeployment, type LoadedDeployment, loadDeployment, readDeployment } from "./deployment.ts";
+import type { LoadedDeployment } from "./deployment.ts";
+import { Deployments, notFoundText } from "./deployments.ts";
 import { endProcesses } from "./end-processes.ts";
+import { type EngineRun, runThatEnded, runUnderWay } from "./engine-run.ts";
 import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
 import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
-import { Refused } from "./refused.ts";
+import { Refused, refusedBy } from "./refused.ts";
+import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { locateStore, MEMORY_STORE, openStore } from "./store.ts";
 import { readWorkflow, type WorkflowFile } from "./workflow-file.ts";
+
+export type { EngineRun, RunEvent } from "./engine-run.ts";
+export { readRunFile } from "./saved-run.ts";
 
 /** How long a living owner has to end a run that is cancelled by force. */
 const FORCE_AFTER_MS = 2_000;
@@ -84,18 +83,6 @@ export interface StartOptions {
   signal?: AbortSignal;
 }
 
-/** A run under way in this process. */
-export interface EngineRun {
-  readonly id: string;
-  /** Every record of this run from its first, then live, until its end. */
-  events(): AsyncGenerator<RunRecord>;
-  /** The fold of its records, once it has ended. Rejects with `Refused` where it could not go on here. */
-  result(): Promise<RunResult>;
-  cancel(by?: string): void;
-  /** Ends at once; what was under way is unknown or lost. */
-  abandon(by?: string): void;
-}
-
 export interface PlannedWorkflow {
   workflow: WorkflowFile;
   deployment: LoadedDeployment;
@@ -114,6 +101,7 @@ export class Engine {
   readonly #ids: Ids;
   readonly #env: Environment;
   readonly #owner: Owner;
+  readonly #deployments: Deployments;
   #journal: Promise<Journal> | null = null;
   #storePath: string | null = null;
 
@@ -124,6 +112,7 @@ export class Engine {
     this.#ids = options.ids ?? systemIds;
     this.#env = options.env ?? process.env;
     this.#owner = ownOwner(this.#ids.token(8), options.label ?? "library");
+    this.#deployments = new Deployments(this.cwd, options.deployment, this.#env);
   }
 
   /** Reads, checks and admits a workflow; contacts nothing. Throws `Refused` for what is no workflow at all. */
@@ -136,38 +125,13 @@ export class Engine {
   }
 
   /** The deployment that applies to a folder. Throws `Refused` (exit 4) with its findings. */
-  async deployment(folder: string): Promise<LoadedDeployment> {
-    const { deployment } = this.#options;
-    if (typeof deployment === "object") return this.#read(deployment);
-    return this.#load(
-      findDeployment([folder, this.cwd], deployment === undefined ? undefined : resolve(this.cwd, deployment)),
-    );
+  deployment(folder: string): Promise<LoadedDeployment> {
+    return this.#deployments.of(folder);
   }
 
   /** What `connectors import NAME` needs: the rest of the deployment, and that manifest, may be missing or broken. */
-  async deploymentOfConnector(name: string): Promise<LoadedDeployment> {
-    const { deployment } = this.#options;
-    const given = typeof deployment === "string" ? resolve(this.cwd, deployment) : undefined;
-    const path = typeof deployment === "object" ? null : findDeployment([this.cwd], given);
-    const found = path === null ? null : await readForImport(path, name, this.#env);
-    if (found === null) return this.deployment(this.cwd);
-    if (found.deployment === null) throw Refused.by(found.diagnostics, true);
-    return found.deployment;
-  }
-
-  async #read(content: JsonObject): Promise<LoadedDeployment> {
-    const source = new SourceText("deployment", JSON.stringify(content));
-    const { root, diagnostics } = parseYaml(source);
-    if (root === null) throw Refused.by(diagnostics, true);
-    const read = await readDeployment(source, root, { file: null, folder: this.cwd }, this.#env);
-    if (read.deployment === null) throw Refused.by(read.diagnostics, true);
-    return read.deployment;
-  }
-
-  async #load(path: string | null): Promise<LoadedDeployment> {
-    const { deployment, diagnostics } = await loadDeployment(path, this.#env);
-    if (deployment === null || hasErrors(diagnostics)) throw Refused.by(diagnostics, true);
-    return deployment;
+  deploymentOfConnector(name: string): Promise<LoadedDeployment> {
+    return this.#deployments.ofConnector(name);
   }
 
   #admit(workflow: WorkflowFile, deployment: LoadedDeployment, deadline?: number): AdmissionResult {
@@ -179,6 +143,10 @@ export class Engine {
       plan,
       files: { [workflow.name]: workflow.text },
       file: workflow.shown,
+      places: workflow.places,
+      ...(deployment.file === null && !this.#deployments.isGiven
+        ? { undeployed: notFoundText([workflow.folder, this.cwd]) }
+        : {}),
       catalog: new Catalog(Object.values(deployment.connectors)),
       agents: this.#agentsOf(deployment, plan),
       chosenAgents: this.#options.agents ?? {},
@@ -204,13 +172,13 @@ export class Engine {
   async start(file: string, options: StartOptions = {}): Promise<EngineRun> {
     const workflow = readWorkflow(file, this.cwd);
     if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+    if (options.runId !== undefined) checkRunId(options.runId);
     const inputs = bindInputs(workflow.plan, options.inputs ?? {});
     const deployment = await this.deployment(workflow.folder);
     const { admitted, diagnostics } = this.#admit(workflow, deployment, options.deadline);
     if (admitted === null) throw Refused.by(diagnostics);
     const journal = await this.journal(deployment);
     const id = options.runId ?? this.#ids.run(this.#clock.now());
-    checkRunId(id);
     const models = await this.#models(admitted, deployment);
     const connectors = await this.#connect(admitted, deployment, options.signal);
     const feed = new Feed();
@@ -238,14 +206,14 @@ export class Engine {
   }
 
   /**
-   * Goes on with a run whose process is gone. One that has ended is given as it is. `inputs` gives sensitive
+   * Goes on with a run whose process is gone. One that has ended is given as it is (`isOver`). `inputs` gives sensitive
    * inputs again: records hold none.
    */
   async resume(run: string, options: { inputs?: JsonObject; signal?: AbortSignal } = {}): Promise<EngineRun> {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
-      if (isOver(head)) return await this.#endedRun(journal, head.run);
+      if (isOver(head)) return await runThatEnded(journal, head.run);
       return await this.#takeOver(journal, head.run, options, true);
     } catch (error) {
       throw refusedBy(error);
@@ -293,8 +261,8 @@ export class Engine {
 
   /** The deployment that a run was started with, as it is now. */
   async #deploymentOf(opened: OpenedRun): Promise<LoadedDeployment> {
-    if (opened.origin === null || this.#options.deployment !== undefined) return this.deployment(this.cwd);
-    return this.#load(resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE).config);
+    if (opened.origin === null || this.#deployments.isGiven) return this.deployment(this.cwd);
+    return this.#deployments.load(resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE).config);
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
@@ -344,7 +312,7 @@ export class Engine {
   /** The store, opened once. */
   async journal(deployment: LoadedDeployment | null): Promise<Journal> {
     if (this.#journal === null) {
-      const found = deployment ?? (await this.#deploymentOrNull());
+      const found = deployment ?? (await this.#deployments.orNull());
       const path = locateStore(this.cwd, this.#options.store, found?.store.path ?? null);
       this.#storePath = path;
       this.#journal = openStore(path, found?.store.durability ?? "full", this.#clock);
@@ -365,59 +333,25 @@ export class Engine {
     await this.#journal.then((journal) => journal.close()).catch(() => {});
   }
 
-  /** For commands that only read the store: a deployment that is broken or missing does not stop them. */
-  async #deploymentOrNull(): Promise<LoadedDeployment | null> {
-    try {
-      return await this.deployment(this.cwd);
-    } catch {
-      return null;
-    }
-  }
-
   async #pages(run: string): Promise<Pages> {
     const journal = await this.journal(null);
     const head = await journal.find(run);
     return pagesOfRun(journal, head.run);
   }
 
-  async #models(admitted: AdmittedPlan, deployment: LoadedDeployment): Promise<Map<string, ModelPort>> {
-    const shop = new ModelShop(this.#clock, this.#env);
+  #models(admitted: AdmittedPlan, deployment: LoadedDeployment): Promise<Map<string, ModelPort>> {
     const agents = this.#agentsOf(deployment, admitted.definition.plan);
-    const models = new Map<string, ModelPort>();
-    for (const [name, identity] of Object.entries(admitted.definition.agents)) {
-      const config = Object.values(agents)
-        .flat()
-        .find((entry) => entry.id === identity.id && entry.name === identity.name);
-      if (config === undefined) {
-        throw new Refused(
-          3,
-          new Fault("agent.unresolved", "", `The deployment has no agent configuration ${identity.id} any more.`),
-        );
-      }
-      try {
-        models.set(name, await shop.port(config));
-      } catch (error) {
-        throw refusedBy(error);
-      }
-    }
-    return models;
+    return modelsOf(admitted, agents, new ModelShop(this.#clock, this.#env));
   }
 
-  async #connect(
+  #connect(
     admitted: AdmittedPlan,
     deployment: LoadedDeployment,
     signal?: AbortSignal,
   ): Promise<Map<string, Connector>> {
-    try {
-      const context = {
-        env: this.#env,
-        clock: this.#clock,
-        say: this.#options.say ?? ((line) => process.stderr.write(`${line}\n`)),
-      };
-      return await connectAll(admitted, deployment, context, signal ?? new AbortController().signal);
-    } catch (error) {
-      throw refusedBy(error);
-    }
+    const say = this.#options.say ?? ((line: string): void => void process.stderr.write(`${line}\n`));
+    const context = { env: this.#env, clock: this.#clock, say };
+    return connectorsOf(admitted, deployment, context, signal ?? new AbortController().signal);
   }
 
   #environment(
@@ -443,63 +377,12 @@ export class Engine {
     feed: Feed,
     signal?: AbortSignal,
   ): EngineRun {
-    const by = this.#options.identity ?? "library";
-    const onAbort = (): void => active.cancel(by);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted) onAbort();
-    const ended = active.ended.then(
-      () => feed.end(),
-      (error: unknown) => {
-        feed.end();
-        throw refusedBy(error);
-      },
-    );
-    const result = ended
-      .finally(async () => {
-        signal?.removeEventListener("abort", onAbort);
-        await closeAll(connectors);
-      })
-      .then(() => toResult(feed.state));
-    // A caller that only reads events must not be punished for a failure it will see in `result`.
-    result.catch(() => {});
-    return {
-      id: active.run,
-      events: () => feed.read(pagesOfRun(journal, active.run)),
-      result: () => result,
-      cancel: (who) => active.cancel(who ?? by),
-      abandon: (who) => active.abandon(who ?? by),
-    };
-  }
-
-  async #endedRun(journal: Journal, run: string): Promise<EngineRun> {
-    const feed = new Feed();
-    for await (const record of new Cursor(pagesOfRun(journal, run))) feed.push(record);
-    feed.end();
-    return {
-      id: run,
-      events: () => feed.read(pagesOfRun(journal, run)),
-      result: async () => toResult(feed.state),
-      cancel: () => {},
-      abandon: () => {},
-    };
+    return runUnderWay(active, connectors, journal, feed, this.#options.identity ?? "library", signal);
   }
 }
 
 function isOver(head: RunHead): boolean {
   return head.status !== "running" && head.status !== "suspended";
-}
-
-/** Reads the records of an exported file. */
-export function readRunFile(text: string): RunRecord[] {
-  try {
-    return readExport(text).records;
-  } catch (error) {
-    throw refusedBy(error);
-  }
-}
-
-function refusedBy(error: unknown): unknown {
-  return error instanceof Refusal ? Refused.from(error) : error;
 }
 
 function asMap(value: Json): JsonObject {

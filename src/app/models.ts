@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import type { AgentConfig } from "../admit/deployment.ts";
 import type { ModelPort } from "../agent/model.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { hasErrors } from "../errors/diagnostic.ts";
 import { Fault } from "../errors/fault.ts";
+import { readRegularFile } from "../host/files/regular-file.ts";
 import { createModel, type Model } from "../host/models/create-model.ts";
 import { readScripted } from "../host/models/read-scripted.ts";
 import type { Script } from "../host/models/script.ts";
@@ -12,6 +12,9 @@ import { SourceText } from "../text/tree.ts";
 import { secretResolver } from "./deployment/secrets.ts";
 import type { Environment } from "./deployment/section.ts";
 import { Refused } from "./refused.ts";
+
+/** The pre-scan of YAML refuses at 1 MiB; nothing larger is even read. */
+const MAX_SCRIPT_BYTES = 2 * 1024 * 1024;
 
 /** Makes models of agent configurations, each once, and says what they are before any is contacted. */
 export class ModelShop {
@@ -55,16 +58,12 @@ export class ModelShop {
   #script(path: string): Script {
     const known = this.#scripts.get(path);
     if (known) return known;
-    let text: string;
-    try {
-      text = readFileSync(path, "utf8");
-    } catch {
-      throw new Refused(
-        4,
-        new Fault("deployment.invalid", "", `The agent script ${path} cannot be read.`, { file: path }),
-      );
+    const read = readRegularFile(path, MAX_SCRIPT_BYTES);
+    if (!read.ok) {
+      const message = `The agent script ${path} cannot be read: ${read.why}.`;
+      throw new Refused(4, new Fault("deployment.invalid", "", message, { file: path }));
     }
-    const { script, diagnostics } = readScripted(new SourceText(path, text));
+    const { script, diagnostics } = readScripted(new SourceText(path, read.text));
     if (script === null || hasErrors(diagnostics)) {
       const first = diagnostics.find((entry) => entry.severity === "error");
       const fault = new Fault(

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../errors/diagnostic.ts";
-import { Fault, type Refusal } from "../errors/fault.ts";
+import { Fault, Refusal } from "../errors/fault.ts";
 
 /** The exit codes of a start that ran nothing (interfaces.md 1). */
 export type RefusedExit = 1 | 2 | 3 | 4 | 7 | 9;
@@ -18,8 +18,10 @@ export class Refused extends Error {
     this.diagnostics = diagnostics;
   }
 
-  /** From the findings of a check, an admission, a deployment. */
-  /** `ofDeployment`: the text that they are about is `ambit.yaml`, so a fault of its YAML is one of the deployment. */
+  /**
+   * From the findings of a check, an admission, a deployment. `ofDeployment`: the text that they are about is
+   * `ambit.yaml`, so a fault of its YAML is one of the deployment.
+   */
   static by(diagnostics: readonly Diagnostic[], ofDeployment = false): Refused {
     const errors = diagnostics.filter((entry) => entry.severity === "error");
     const first = errors[0];
@@ -35,6 +37,11 @@ export class Refused extends Error {
   static from(refusal: Refusal): Refused {
     return new Refused(exitOfCode(refusal.code), refusal.fault);
   }
+}
+
+/** What a port threw, as every edge prints it; anything else stays as it is. */
+export function refusedBy(error: unknown): unknown {
+  return error instanceof Refusal ? Refused.from(error) : error;
 }
 
 const EXIT_BY_FAMILY: { [family: string]: RefusedExit } = {

@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault } from "../errors/fault.ts";
+import { readRegularFile } from "../host/files/regular-file.ts";
 import type { Plan } from "../plan/plan.ts";
 import { diagnose } from "../syntax/diagnose.ts";
+import type { StepPlaces } from "../syntax/workfile/step-places.ts";
 import { Refused } from "./refused.ts";
 
 /** A text larger than this is no workflow; the parser's own limit is 1 MiB. */
@@ -20,6 +21,8 @@ export interface WorkflowFile {
   /** Null if there are errors. */
   plan: Plan | null;
   diagnostics: Diagnostic[];
+  /** Where the words of its steps stand. */
+  places: StepPlaces;
 }
 
 /** Reads and checks a workflow. Refuses (exit 2) what is no readable file. */
@@ -30,21 +33,14 @@ export function readWorkflow(shown: string, cwd: string): WorkflowFile {
 
 /** The same for a text that came from elsewhere, e.g. standard input. */
 export function diagnoseWorkflow(shown: string, name: string, folder: string, text: string): WorkflowFile {
-  const { plan, diagnostics } = diagnose(text, shown);
-  return { shown, name, folder, text, plan, diagnostics };
+  const { plan, diagnostics, places } = diagnose(text, shown);
+  return { shown, name, folder, text, plan, diagnostics, places };
 }
 
 function readText(path: string, shown: string): string {
-  try {
-    const stat = statSync(path);
-    if (stat.isDirectory()) throw unreadable(shown, "it is a folder");
-    if (stat.size > MAX_BYTES) throw unreadable(shown, "it is larger than 16 MiB");
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    if (error instanceof Refused) throw error;
-    const code = (error as { code?: unknown }).code;
-    throw unreadable(shown, code === "ENOENT" ? "there is no such file" : String(code ?? "it cannot be read"));
-  }
+  const read = readRegularFile(path, MAX_BYTES);
+  if (!read.ok) throw unreadable(shown, read.why);
+  return read.text;
 }
 
 function unreadable(shown: string, why: string): Refused {

@@ -51,5 +51,13 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 
 /** RFC 3339 in UTC with milliseconds. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  const second = Math.floor(ms / 1_000);
+  if (second !== lastSecond.second) {
+    lastSecond.text = new Date(second * 1_000).toISOString().slice(0, -4);
+    lastSecond.second = second;
+  }
+  return `${lastSecond.text}${String(Math.floor(ms) - second * 1_000).padStart(3, "0")}Z`;
 }
+
+/** Records come in quick succession: most have the second of the one before. */
+const lastSecond = { second: Number.NaN, text: "" };

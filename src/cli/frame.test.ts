@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { diagnostic } from "../errors/diagnostic.ts";
 import { codeFrame } from "./frame.ts";
-import { jsonText, oneLine, paint, safeText, wantsColor } from "./terminal.ts";
+import { jsonText, oneLine, paint, safeText, wantsColor, withoutColor } from "./terminal.ts";
 
 const span = { line: 2, column: 3, endLine: 2, endColumn: 14 };
 const finding = diagnostic("workfile.unknown_key", "There is no key on_exhuasted.", {
@@ -62,4 +62,25 @@ test.each([
   ["never", { FORCE_COLOR: "1" }, true, false],
 ] as const)("color %s with %j on a terminal %s: %s", (choice, env, tty, on) => {
   expect(wantsColor(choice, env, tty)).toBe(on);
+});
+
+test("a finding without a place in the text stands with its file, and its place in the tree", () => {
+  const nowhere = diagnostic("catalog.invalid_manifest", "It is wrong.", { file: "my.mjs", path: "actions.go" });
+  expect(codeFrame(nowhere, "const x = 1;\n", paint(false))).toBe(
+    "my.mjs (actions.go): error[catalog.invalid_manifest]: It is wrong.\n",
+  );
+});
+
+test("the caret stands under wide and combined characters", () => {
+  const [, , caret = ""] = codeFrame(
+    { ...finding, line: 1, endLine: 1, column: 4, endColumn: 6 },
+    "見e\u0301名x",
+    paint(false),
+  ).split("\n");
+  // Two columns of the first character, one of the second with its accent; the marked ones are wide and narrow.
+  expect(caret).toBe(`    |    ^^^`);
+});
+
+test("colors can be taken out again", () => {
+  expect(withoutColor(`${paint(true).red("x")} ${paint(true).bold("y")}`)).toBe("x y");
 });

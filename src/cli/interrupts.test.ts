@@ -29,6 +29,8 @@ function send(name: "SIGINT" | "SIGTERM"): void {
 
 const aRun = (told: string[]): EngineRun => ({
   id: "r1",
+  isOver: false,
+  seq: 0,
   events: async function* () {},
   result: () => Promise.reject(new Error("none")),
   cancel: () => void told.push("cancel"),

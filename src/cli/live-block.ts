@@ -1,7 +1,7 @@
 import { type Clock, systemClock, type Timer } from "../base/clock.ts";
-import { formatDuration } from "../base/duration.ts";
 import { typed } from "../journal/bodies.ts";
 import type { RunRecord } from "../journal/event.ts";
+import { counted, lasted } from "../view/words.ts";
 import { oneLine, type Terminal } from "./terminal.ts";
 
 const MAX_LINES = 8;
@@ -73,7 +73,7 @@ export class LiveBlock {
     const frame = FRAMES[this.#frame % FRAMES.length] ?? "";
     const lines = [...this.#running].map(
       ([at, { agent, since, turns }]) =>
-        `  ${color.cyan(frame)} ${oneLine(at, 40)} ${color.dim(`${oneLine(agent, 24)}, ${turns} turns, ${formatDuration(Math.floor((this.#clock.now() - since) / 1_000) * 1_000)}`)}`,
+        `  ${color.cyan(frame)} ${oneLine(at, 40)} ${color.dim(`${oneLine(agent, 24)}, ${counted(turns, "turn")}, ${lasted(Math.floor((this.#clock.now() - since) / 1_000) * 1_000)}`)}`,
     );
     const shown = lines.slice(0, MAX_LINES);
     if (lines.length > MAX_LINES) shown[MAX_LINES - 1] = color.dim(`  and ${lines.length - MAX_LINES + 1} more`);

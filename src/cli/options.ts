@@ -4,10 +4,12 @@ import { resolve } from "node:path";
 import type { EngineOptions } from "../app/engine.ts";
 import { Refused } from "../app/refused.ts";
 import { parseDuration } from "../base/duration.ts";
-import { type Json, type JsonObject, parseJson } from "../base/json.ts";
+import { emptyObject, type Json, type JsonObject, parseJson } from "../base/json.ts";
+import { didYouMean } from "../base/nearest.ts";
 import { Fault } from "../errors/fault.ts";
 import type { Field } from "../plan/field.ts";
 import { setOwn } from "../plan/marked.ts";
+import { allSteps, type Plan } from "../plan/plan.ts";
 import { type ColorChoice, processTerminal, safeText, type Terminal } from "./terminal.ts";
 
 /** Options that every command takes. */
@@ -106,8 +108,25 @@ export function readDurationOption(text: string, option: string): number {
   return parsed.ms;
 }
 
+/** A choice for an agent that the workflow does not have would be ignored: it is refused. */
+export function checkAgentChoices(plan: Plan | null, chosen: { readonly [name: string]: string }): void {
+  if (plan === null) return;
+  const names = new Set<string>();
+  for (const step of allSteps(plan)) if (step.kind === "agent") names.add(step.agent);
+  for (const name of Object.keys(chosen)) {
+    if (names.has(name)) continue;
+    const has = names.size === 0 ? "It has no agent step." : `It has: ${[...names].sort().join(", ")}.`;
+    throw usage(
+      `--agent: no step of ${plan.name} uses an agent ${JSON.stringify(name)}. ${didYouMean(name, names)} ${has}`.replace(
+        "  ",
+        " ",
+      ),
+    );
+  }
+}
+
 export function readAgentChoices(pairs: readonly string[]): { [name: string]: string } {
-  const chosen: { [name: string]: string } = {};
+  const chosen = emptyObject<string>();
   for (const pair of pairs) {
     const equals = pair.indexOf("=");
     if (equals < 1) throw usage(`--agent is written NAME=ID, not ${JSON.stringify(pair)}.`);

@@ -23,10 +23,13 @@ export async function runProgram(args: readonly string[]): Promise<number> {
   }
 }
 
+/** How a run is named, wherever one is an argument. */
+const RUN = "a run: its id, the beginning of it, @last or @failed";
+
 type Does = <A extends unknown[]>(work: (...args: A) => Promise<number>) => (...args: A) => Promise<void>;
 
-function collect(value: string, before: string[]): string[] {
-  return [...before, value];
+function collect(value: string, before: string[] | undefined): string[] {
+  return [...(before ?? []), value];
 }
 
 function colorOption(value: string): string {
@@ -34,13 +37,17 @@ function colorOption(value: string): string {
   throw new InvalidArgumentError("auto, always or never.");
 }
 
-/** A command with the options that every one takes. */
-function common(command: Command): Command {
+/** A command with the options that every one takes, and an example of its use. */
+function common(command: Command, example: string): Command {
   return command
-    .option("--config <file>", "the ambit.yaml to use (default: found upwards from the workflow)")
-    .option("--store <path>", "the store to use, or memory")
-    .option("--json", "print JSON on stdout")
-    .option("--color <when>", "auto, always or never", colorOption);
+    .option(
+      "--config <file>",
+      "the ambit.yaml to use (default: the nearest one, from the workflow's folder upwards, then from this one)",
+    )
+    .option("--store <path>", "where runs are kept: a file, or memory (default: .ambit/ambit.db of this project)")
+    .option("--json", "print JSON on stdout, for programs")
+    .option("--color <when>", "auto, always or never", colorOption)
+    .addHelpText("after", `\nExample:\n  ${example}`);
 }
 
 function makeProgram(does: Does): Command {
@@ -67,39 +74,54 @@ function workflowCommands(program: Command, does: Does): void {
     program
       .command("check")
       .alias("validate")
-      .argument("[files...]", "workflows, or - for standard input; none: all below this folder"),
+      .argument("[files...]", "workflows or folders of them, - for standard input (default: all below this folder)"),
+    "ambit check triage.workfile.yaml",
   )
-    .description("say what is wrong with workflows, and run nothing")
+    .description("say what is wrong with the text of workflows; runs nothing, contacts nothing")
     .option("--format <format>", "text, json, sarif or github")
-    .option("--strict", "warnings refuse too")
+    .option("--strict", "warnings count as errors")
     .option("--fix", "put right in the files what can be put right in one way only")
     .action(
       does(async (files: string[], options) => (await import("./commands/check.ts")).checkCommand(files, options)),
     );
 
   common(
-    program.command("fmt").argument("[files...]", "workflows, or - for standard input; none: all below this folder"),
+    program
+      .command("fmt")
+      .argument("[files...]", "workflows or folders of them, - for standard input (default: all below this folder)"),
+    "ambit fmt triage.workfile.yaml",
   )
     .description("write workflows in their one form; comments, order and spellings stay")
     .option("--check", "change nothing; exit 1 if a file would change")
     .action(does(async (files: string[], options) => (await import("./commands/fmt.ts")).fmtCommand(files, options)));
 
-  common(program.command("plan").argument("<file>", "a workflow"))
-    .description("say what a workflow may touch and its worst case; contacts nothing")
-    .option("--scripted <file>", "play every agent from this script")
-    .option("--agent <name=id>", "choose an agent configuration", collect, [])
+  common(program.command("plan").argument("<file>", "a workflow"), "ambit plan triage.workfile.yaml")
+    .description("say who can reach what in a workflow, and its worst case; runs nothing, contacts nothing")
+    .option("--scripted <file>", "play every agent from this script instead of its model")
+    .option(
+      "--agent <name=id>",
+      "use another configuration of ambit.yaml for an agent of the workflow (repeatable)",
+      collect,
+    )
     .action(does(async (file: string, options) => (await import("./commands/plan.ts")).planCommand(file, options)));
 
-  common(program.command("run").argument("<file>", "a workflow").argument("[inputs...]", "inputs as name=value"))
-    .description("run a workflow to its end")
-    .option("-i <name=value>", "an input; text for a string, JSON for other types, or @file.json", collect, [])
-    .option("--input <json>", "all inputs as a JSON object, @file.json or - for standard input", collect, [])
-    .option("--trigger <json>", "what the workflow reads as trigger: JSON, @file.json or -")
-    .option("--scripted <file>", "play every agent from this script")
-    .option("--agent <name=id>", "choose an agent configuration", collect, [])
-    .option("--deadline <duration>", "a shorter deadline for this run")
-    .option("--run-id <id>", "the run's id (default: a fresh one)")
-    .option("--strict", "warnings refuse too")
+  common(
+    program.command("run").argument("<file>", "a workflow").argument("[inputs...]", "inputs as name=value"),
+    "ambit run triage.workfile.yaml -i sender=ana@example.org",
+  )
+    .description("run a workflow to its end; outputs go to stdout, progress to stderr")
+    .option("-i <name=value>", "an input: text for a string, JSON for other types, or @file.json (repeatable)", collect)
+    .option("--input <json>", "all inputs: a JSON object, @file.json, or - for standard input", collect)
+    .option("--trigger <json>", "what the workflow reads as trigger: JSON, @file.json, or - for standard input")
+    .option("--scripted <file>", "play every agent from this script instead of its model")
+    .option(
+      "--agent <name=id>",
+      "use another configuration of ambit.yaml for an agent of the workflow (repeatable)",
+      collect,
+    )
+    .option("--deadline <duration>", "an earlier deadline for this run, such as 90s or 5m")
+    .option("--run-id <id>", "the run's id: 1 to 128 characters (default: a fresh one)")
+    .option("--strict", "warnings count as errors")
     .action(
       does(async (file: string, inputs: string[], options) =>
         (await import("./commands/run.ts")).runCommand(file, inputs, options),
@@ -108,79 +130,96 @@ function workflowCommands(program: Command, does: Does): void {
 }
 
 function runCommands(program: Command, does: Does): void {
-  const runs = program.command("runs").description("look at runs (ids may be prefixes, @last, @failed)");
-  common(runs.command("list"))
-    .description("the newest runs")
-    .option("--status <status>", "only runs of this status")
-    .option("--workflow <name>", "only runs of this workflow")
-    .option("--limit <n>", "how many", "20")
+  const runs = program
+    .command("runs")
+    .description("look at recorded runs: a run is named by its id, the beginning of it, @last or @failed");
+  common(runs.command("list"), "ambit runs list --status failed")
+    .description("list runs, the newest first")
+    .option(
+      "--status <status>",
+      "only runs of this status: running, completed, failed, cancelled, timed_out, stopped or suspended",
+    )
+    .option("--workflow <name>", "only runs of the workflow with this name")
+    .option("--limit <n>", "how many at most, 1 to 1000", "20")
     .action(does(async (options) => (await import("./commands/runs.ts")).listCommand(options)));
-  common(runs.command("show").argument("[run]", "a run", "@last"))
-    .description("how a run went, or stands")
-    .option("--step <position>", "one position, with arguments and results")
+  common(runs.command("show").argument("[run]", RUN, "@last"), "ambit runs show @last --step resolve")
+    .description("show how a run went, or how it stands")
+    .option("--step <position>", "one step in full: arguments, results, and the turns of an agent")
     .option("--events", "its records, one JSON document a line")
     .option("--failed", "the last run that failed")
     .action(does(async (run: string, options) => (await import("./commands/runs.ts")).showCommand(run, options)));
-  common(runs.command("tail").argument("[run]", "a run", "@last"))
-    .description("follow a run to its end")
+  common(runs.command("tail").argument("[run]", RUN, "@last"), "ambit runs tail @last")
+    .description("follow a run of any process until it ends")
     .action(does(async (run: string, options) => (await import("./commands/runs.ts")).tailCommand(run, options)));
-  common(runs.command("export").argument("[run]", "a run", "@last"))
-    .description("its records as JSON lines on stdout")
+  common(runs.command("export").argument("[run]", RUN, "@last"), "ambit runs export @last > run.jsonl")
+    .description("print the records of a run on stdout, one JSON document a line")
     .action(does(async (run: string, options) => (await import("./commands/runs.ts")).exportCommand(run, options)));
-  common(runs.command("import").argument("<file>", "an exported run, or -"))
-    .description("take over an exported run")
+  common(
+    runs.command("import").argument("<file>", "a file of runs export, or - for standard input"),
+    "ambit runs import run.jsonl",
+  )
+    .description("take an exported run into this store")
     .action(does(async (file: string, options) => (await import("./commands/runs.ts")).importCommand(file, options)));
 
-  common(program.command("replay").argument("<run>", "a run, or a file of runs export"))
-    .description("evaluate a run again from its records alone and compare")
-    .option("--with <file>", "evaluate a changed file with the run's recorded agents and tools")
+  common(program.command("replay").argument("<run>", `${RUN}; or a file of runs export`), "ambit replay @last")
+    .description("evaluate a run again from its records alone, and compare; contacts nothing")
+    .option("--with <file>", "evaluate this changed workflow against what the run recorded of agents and tools")
     .action(does(async (run: string, options) => (await import("./commands/replay.ts")).replayCommand(run, options)));
-  common(program.command("resume").argument("<run>", "a run whose process is gone"))
-    .description("go on with a run")
-    .option("-i <name=value>", "a sensitive input again", collect, [])
-    .option("--scripted <file>", "the script it was started with")
+  common(program.command("resume").argument("<run>", RUN), "ambit resume @last")
+    .description("go on with a run whose process is gone, where it was; nothing recorded is done twice")
+    .option("-i <name=value>", "a sensitive input again, which records do not hold (repeatable)", collect)
+    .option("--scripted <file>", "the script that it was started with")
     .action(does(async (run: string, options) => (await import("./commands/resume.ts")).resumeCommand(run, options)));
-  common(program.command("cancel").argument("<run>", "a run"))
+  common(program.command("cancel").argument("<run>", RUN), "ambit cancel @last")
     .description("ask a run to stop, in whatever process it is")
-    .option("--force", "wait for nothing that is under way")
+    .option("--force", "end it after two seconds, whatever is still under way")
     .action(does(async (run: string, options) => (await import("./commands/cancel.ts")).cancelCommand(run, options)));
 }
 
 function toolCommands(program: Command, does: Does): void {
-  common(program.command("explain").argument("[code]", "an error code, or: functions"))
-    .description("what a code means and what to do about it")
+  common(
+    program.command("explain").argument("[code]", "an error code, or functions (default: lists all codes)"),
+    "ambit explain agent.budget_exhausted",
+  )
+    .description("say what an error code means and what to do about it; offline")
     .action(
       does(async (code: string | undefined, options) =>
         (await import("./commands/explain.ts")).explainCommand(code, options),
       ),
     );
 
-  common(program.command("schema").argument("<name>", "workfile, manifest or deployment"))
+  common(
+    program.command("schema").argument("<name>", "workfile, manifest or deployment"),
+    "ambit schema workfile > workfile.schema.json",
+  )
     .description("print the JSON Schema of a kind of file, for editors")
     .action(does(async (name: string, options) => (await import("./commands/schema.ts")).schemaCommand(name, options)));
 
-  const connectors = program.command("connectors").description("look at what may be called");
-  common(connectors.command("list"))
-    .description("connectors and their actions; contacts nothing")
+  const connectors = program.command("connectors").description("look at what workflows and agents may call");
+  common(connectors.command("list"), "ambit connectors list")
+    .description("list the connectors that apply in this folder, and their actions; contacts nothing")
     .action(does(async (options) => (await import("./commands/connectors.ts")).connectorsListCommand(options)));
-  common(connectors.command("import").argument("<name>", "an MCP connector of ambit.yaml"))
-    .description("write a manifest from a server's tool list, to be reviewed")
+  common(
+    connectors.command("import").argument("<name>", "a connector of ambit.yaml that is an MCP server"),
+    "ambit connectors import crm > manifests/crm.yaml",
+  )
+    .description("ask an MCP server for its tools and print a manifest of them on stdout, for you to review")
     .action(
       does(async (name: string, options) =>
         (await import("./commands/connectors.ts")).connectorsImportCommand(name, options),
       ),
     );
-  common(connectors.command("check"))
-    .description("connect, and compare what is offered with the manifests")
+  common(connectors.command("check"), "ambit connectors check")
+    .description("connect to every connector and compare what it offers with its manifest; calls nothing")
     .action(does(async (options) => (await import("./commands/connectors.ts")).connectorsCheckCommand(options)));
 
-  const agents = program.command("agents").description("look at agent configurations");
-  common(agents.command("list"))
-    .description("the agents of the deployment")
+  const agents = program.command("agents").description("look at which models play agents");
+  common(agents.command("list"), "ambit agents list")
+    .description("list the agents of ambit.yaml and the models behind them; contacts nothing")
     .action(does(async (options) => (await import("./commands/agents.ts")).agentsListCommand(options)));
 
-  common(program.command("doctor"))
-    .description("look at what runs stand on")
-    .option("--capabilities", "what this executor can do")
+  common(program.command("doctor"), "ambit doctor")
+    .description("look for what is missing: Node, ambit.yaml, secrets, commands, files, the store; starts nothing")
+    .option("--capabilities", "list the capabilities that this version offers")
     .action(does(async (options) => (await import("./commands/doctor.ts")).doctorCommand(options)));
 }

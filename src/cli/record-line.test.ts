@@ -29,3 +29,34 @@ test("nothing of a record reaches the terminal raw", () => {
     expect(recordLine(record, paint(false)) ?? "").not.toMatch(/[\p{Cc}\p{Cf}]/u);
   }
 });
+
+test("a refused proposal says why, with the field", () => {
+  const call = {
+    tool: "crm.search",
+    args: {},
+    verdict: "refused",
+    code: "action.invalid_input",
+    n: 0,
+    key: null,
+    message: 'crm.search: "query" is missing, expected string',
+  };
+  const [record] = new History().add("agent.turn", "g.(turns)[0]", {
+    messages: [],
+    calls: [call],
+    usage: null,
+    finish: "tool",
+  }).records;
+  expect(record && recordLine(record, paint(false))).toBe(
+    '    ✗ refused crm.search action.invalid_input: crm.search: "query" is missing, expected string',
+  );
+});
+
+test("one is not many, and a script is named once", () => {
+  const agent = { name: "helper", provider: "scripted", model: "scripted" };
+  const observed = { steps: 1, tokens: 1, duration_ms: 4 };
+  const lines = new History()
+    .add("agent.started", "g", { agent } as never)
+    .add("agent.ended", "g", { reason: "no_result", observed, overshoot: {} } as never)
+    .records.map((record) => recordLine(record, paint(false)));
+  expect(lines).toEqual(["  ▸ g agent helper (scripted)", "  ✗ g no result, 1 tool attempt, 1 token"]);
+});

@@ -1,6 +1,7 @@
-import { formatDuration } from "../base/duration.ts";
 import { typed } from "../journal/bodies.ts";
 import type { RunRecord } from "../journal/event.ts";
+import { refusalText } from "../view/timeline.ts";
+import { counted, lasted, modelName } from "../view/words.ts";
 import { shownText } from "./shown.ts";
 import { oneLine, type Paint } from "./terminal.ts";
 
@@ -16,21 +17,21 @@ export function recordLine(raw: RunRecord, color: Paint): string | null {
     case "run.suspended":
       return color.yellow(`  suspended: ${oneLine(String(record.body.reason))}`);
     case "agent.started":
-      return `  ${color.cyan("▸")} ${at} ${color.dim(`agent ${oneLine(record.body.agent.name)} (${oneLine(record.body.agent.provider)} ${oneLine(record.body.agent.model)})`)}`;
+      return `  ${color.cyan("▸")} ${at} ${color.dim(`agent ${oneLine(record.body.agent.name)} (${oneLine(modelName(record.body.agent.provider, record.body.agent.model))})`)}`;
     case "agent.turn": {
       const refused = (record.body.calls ?? []).filter((call) => call.verdict === "refused");
       if (refused.length === 0) return null;
       return refused
         .map(
           (call) =>
-            `    ${color.yellow("refused")} ${oneLine(call.tool, 60)} ${color.dim(oneLine(call.code ?? "", 60))}`,
+            `    ${color.yellow("✗")} refused ${oneLine(call.tool, 60)} ${color.dim(oneLine(refusalText(call, call.code ?? ""), 240))}`,
         )
         .join("\n");
     }
     case "agent.ended": {
       const { reason, observed } = record.body;
       const mark = reason === "result" ? color.green("✓") : color.red("✗");
-      return `  ${mark} ${at} ${color.dim(`${oneLine(String(reason))}, ${observed.steps} tool attempts, ${observed.tokens} tokens`)}`;
+      return `  ${mark} ${at} ${color.dim(`${endText(String(reason))}, ${counted(observed.steps, "tool attempt")}, ${counted(observed.tokens, "token")}`)}`;
     }
     case "call.ended": {
       const { action, outcome, fault, ambiguity, duration_ms, retry } = record.body;
@@ -38,7 +39,7 @@ export function recordLine(raw: RunRecord, color: Paint): string | null {
       const mark = outcome === "ok" ? color.green("✓") : outcome === "unknown" ? color.yellow("?") : color.red("✗");
       const why = fault?.code ?? ambiguity?.code;
       const said = why === undefined ? "" : ` ${color.red(oneLine(why))}`;
-      return `${indent}${mark} ${at} ${color.dim(`${oneLine(action)} ${formatDuration(duration_ms)}`)}${said}${retry ? color.dim(" (tried again)") : ""}`;
+      return `${indent}${mark} ${at} ${color.dim(`${oneLine(action)} ${lasted(duration_ms)}`)}${said}${retry ? color.dim(" (tried again)") : ""}`;
     }
     case "notice.sent":
       return `  ${color.cyan("•")} ${at} ${oneLine(shownText(record.body.text ?? null))}`;
@@ -47,6 +48,11 @@ export function recordLine(raw: RunRecord, color: Paint): string | null {
     default:
       return null;
   }
+}
+
+/** `invalid_result` in words. */
+function endText(reason: string): string {
+  return oneLine(reason.replaceAll("_", " "));
 }
 
 function redispatched(positions: readonly string[] | undefined): string {

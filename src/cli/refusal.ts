@@ -63,6 +63,16 @@ export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagn
   terminal.err(`${summary(diagnostics)}\n`);
 }
 
+/** Where to read on about findings: the pages of their codes, the errors' first. */
+export function printExplain(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
+  const errors = diagnostics.filter((entry) => entry.severity === "error");
+  const codes = [...new Set((errors.length > 0 ? errors : diagnostics).map((entry) => entry.code))];
+  const [first, ...more] = codes;
+  if (first === undefined) return;
+  const others = more.length === 0 ? "" : ` (likewise ${more.slice(0, 3).join(", ")}${more.length > 3 ? ", ..." : ""})`;
+  terminal.err(terminal.color.dim(`More: ambit explain ${first}${others}\n`));
+}
+
 export function summary(diagnostics: readonly Diagnostic[]): string {
   const count = (severity: string): number => diagnostics.filter((entry) => entry.severity === severity).length;
   const said = [

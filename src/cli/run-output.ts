@@ -1,8 +1,8 @@
 import type { EngineRun } from "../app/engine.ts";
-import { formatDuration } from "../base/duration.ts";
 import { isObject, type Json } from "../base/json.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { exitOf, isPlainSuccess, type RunResult } from "../journal/result.ts";
+import { counted, lasted } from "../view/words.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { LiveBlock } from "./live-block.ts";
 import { recordLine } from "./record-line.ts";
@@ -24,17 +24,67 @@ export async function followRun(
     terminal,
     !terminal.json && process.stderr.isTTY === true && process.env["TERM"] !== "dumb",
   );
-  terminal.route((line) => block.line(line));
+  const talk = new Talk(run, (line) => block.line(line));
+  terminal.route((line) => talk.say(line));
   try {
-    for await (const record of run.events()) printRecord(terminal, record, block);
+    for await (const record of run.events()) {
+      printRecord(terminal, record, block);
+      talk.shown(record.seq);
+    }
+    talk.end();
     block.end();
     const result = await run.result();
     printResult(terminal, result, goOn);
     return exitOf(result, interrupts.first);
   } finally {
+    talk.end();
     block.end();
     terminal.route(null);
   }
+}
+
+/** Most lines of talk that are held back: beyond that the first go out, in whatever order. */
+const MAX_HELD = 1_000;
+
+/** What connectors say while a run goes on, in the order of its records: a line waits for those before it. */
+class Talk {
+  readonly #run: Pick<EngineRun, "seq">;
+  readonly #print: (line: string) => void;
+  readonly #held: { line: string; after: number }[] = [];
+  #seen = 0;
+
+  constructor(run: Pick<EngineRun, "seq">, print: (line: string) => void) {
+    this.#run = run;
+    this.#print = print;
+  }
+
+  say(line: string): void {
+    this.#held.push({ line, after: this.#run.seq });
+    this.shown(this.#seen);
+  }
+
+  /** The records up to this one are printed. */
+  shown(seq: number): void {
+    this.#seen = seq;
+    for (;;) {
+      const [first] = this.#held;
+      if (first === undefined || (first.after > seq && this.#held.length <= MAX_HELD)) return;
+      this.#held.shift();
+      this.#print(first.line);
+    }
+  }
+
+  end(): void {
+    for (const { line } of this.#held.splice(0)) this.#print(line);
+  }
+}
+
+/** A run that had ended before it was to go on: its outputs, and how it ended. Gives its exit code. */
+export async function printEnded(terminal: Terminal, run: EngineRun): Promise<number> {
+  const result = await run.result();
+  terminal.err(`${oneLine(result.run)} is over already, and nothing was done. It ended like this:\n`);
+  printResult(terminal, result, `Look at it with: ambit runs show ${oneLine(result.run)}`);
+  return exitOf(result);
 }
 
 export function printVersionLine(terminal: Terminal): void {
@@ -86,14 +136,14 @@ function verdict(result: RunResult, terminal: Terminal): string {
   const plain = isPlainSuccess(result);
   const good = result.status === "completed" || result.status === "stopped";
   const parts = [
-    `${good ? (plain ? color.green("✓") : color.yellow("!")) : color.red("✗")} ${color.bold(word)} in ${formatDuration(result.duration_ms)}`,
+    `${good ? (plain ? color.green("✓") : color.yellow("!")) : color.red("✗")} ${color.bold(word)} in ${lasted(result.duration_ms)}`,
   ];
   if (result.error !== null) {
     const at = result.error.position === "" ? "" : ` at ${oneLine(result.error.position)}`;
     parts.push(`${color.red(oneLine(result.error.code))}${at}: ${safeText(result.error.message)}`);
   }
   const { counts } = result;
-  parts.push(`${counts.tool_attempts} tool attempts, ${counts.tokens} tokens`);
+  parts.push(`${counted(counts.tool_attempts, "tool attempt")}, ${counted(counts.tokens, "token")}`);
   const lists: [string, readonly { at?: string; position?: string }[]][] = [
     ["forgiven", result.forgiven],
     ["skipped", result.skipped],

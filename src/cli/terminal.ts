@@ -49,17 +49,27 @@ export function paint(on: boolean): Paint {
 
 export function processTerminal(choice: ColorChoice, json: boolean): Terminal {
   let routed: ((line: string) => void) | null = null;
-  const err = (text: string): void => void process.stderr.write(text);
+  // Each stream for itself: what goes into a pipe stays plain, whatever the other one is.
+  const [outColor, errColor] = [process.stdout, process.stderr].map((stream) =>
+    wantsColor(choice, process.env, stream.isTTY === true),
+  );
+  const err = (text: string): void => void process.stderr.write(errColor ? text : withoutColor(text));
   return {
-    out: (text) => void process.stdout.write(text),
+    out: (text) => void process.stdout.write(outColor ? text : withoutColor(text)),
     err,
     say: (line) => (routed === null ? err(`${line}\n`) : routed(line)),
     route: (to) => {
       routed = to;
     },
-    color: paint(wantsColor(choice, process.env, process.stderr.isTTY === true)),
+    color: paint(outColor === true || errColor === true),
     json,
   };
+}
+
+/** A text of ours without its colors: texts from outside hold no escapes any more. */
+export function withoutColor(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  return text.replace(/\u001b\[\d+m/g, "");
 }
 
 // Control characters of texts from outside would otherwise move the cursor, clear the screen or fake output; marks of
@@ -73,6 +83,17 @@ export function safeText(text: string): string {
     const code = char.charCodeAt(0);
     return code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
   });
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+
+/** The columns that a character takes on a terminal, shown safely: 2 for wide ones, 0 for what combines. */
+export function columnsOf(char: string): number {
+  const safe = safeText(char);
+  if (safe !== char) return safe.length;
+  if (/^(?:\p{Mn}|\p{Me}|\u200b|\u200c|\u200d)$/u.test(char)) return 0;
+  return WIDE.test(char) ? 2 : 1;
 }
 
 /** JSON with the same characters escaped: it reads back as the same value. */

@@ -42,8 +42,8 @@ export class Cursor {
     return this.#due;
   }
 
-  /** The next record without taking it, null at the end. */
-  async peek(): Promise<RunRecord | null> {
+  /** The next record, null at the end. */
+  async next(): Promise<RunRecord | null> {
     if (this.#at >= this.#page.length) {
       this.#page = await this.#pages(this.#due, PAGE);
       this.#at = 0;
@@ -57,16 +57,8 @@ export class Cursor {
         { run: record.run, seq: this.#due },
       );
     }
-    return record;
-  }
-
-  /** The next record, null at the end. */
-  async next(): Promise<RunRecord | null> {
-    const record = await this.peek();
-    if (record !== null) {
-      this.#at++;
-      this.#due++;
-    }
+    this.#at++;
+    this.#due++;
     return record;
   }
 

@@ -77,8 +77,10 @@ export interface RunRecord {
 }
 
 export function isDelivery(kind: EventKind): kind is DeliveryKind {
-  return (DELIVERY_KINDS as readonly string[]).includes(kind);
+  return DELIVERIES.has(kind);
 }
+
+const DELIVERIES: ReadonlySet<EventKind> = new Set(DELIVERY_KINDS);
 
 /** The identity of a record within its run. */
 export function recordKey(record: Pick<RunRecord, "position" | "kind" | "attempt">): string {

@@ -10,7 +10,7 @@
 import { isObject, type Json } from "../base/json.ts";
 import type { FaultJson } from "../errors/fault.ts";
 import { indexedPosition, type Position } from "../plan/position.ts";
-import { type EndedBody, typed } from "./bodies.ts";
+import { typed } from "./bodies.ts";
 import type { RunRecord, TrailEntry } from "./event.ts";
 import { faultIn, listIn, mapIn, memberOf, numberIn, textIn, timeOf } from "./members.ts";
 import {
@@ -96,154 +96,160 @@ export function foldRecords(records: Iterable<RunRecord>, from: RunState = initi
   return state;
 }
 
+/** A state that nobody else has seen yet: one copy is made for each record, and filled. */
+type Fresh = { -readonly [Key in keyof RunState]: RunState[Key] };
+
 /** The state after one more record. */
 export function applyRecord(state: RunState, record: RunRecord): RunState {
-  const counted: RunState = {
-    ...applyTrail(state, record.trail),
+  const next: Fresh = {
+    ...state,
     lastAt: record.at,
     counts: { ...state.counts, events: state.counts.events + 1 },
   };
-  return applyBody(counted, record);
-}
-
-/** The state after what deterministic steps did: the trail of a record that is yet to be written. */
-export function applyTrail(state: RunState, trail: readonly TrailEntry[]): RunState {
-  let next = state;
-  for (const { position: at, what, detail } of trail) {
-    switch (what) {
-      case "handled":
-      case "forgiven": {
-        const entry = { at, code: textIn(detail, "code") ?? "", reason: textIn(detail, "reason") ?? "" };
-        next = { ...next, forgiven: [...next.forgiven, entry] };
-        break;
-      }
-      case "item_skipped": {
-        const entry = {
-          at,
-          cause: textIn(detail, "cause") ?? "failure",
-          step: textIn(detail, "step"),
-          reason: textIn(detail, "reason") ?? "",
-        };
-        next = { ...next, skipped: [...next.skipped, entry] };
-        break;
-      }
-      case "truncated": {
-        const cause = textIn(detail, "cause");
-        const left = memberOf(detail, "left");
-        const entry: Truncated = {
-          at,
-          cause: cause === "limit" || cause === "max_iterations" ? cause : "max",
-          done: numberIn(detail, "done"),
-          left: typeof left === "number" ? left : null,
-        };
-        next = { ...next, truncated: [...next.truncated, entry] };
-        break;
-      }
-      default:
-        break;
-    }
-  }
+  for (const entry of record.trail) applyTrail(next, entry);
+  applyBody(next, record);
   return next;
 }
 
-function applyBody(state: RunState, source: RunRecord): RunState {
+/** What deterministic steps did. */
+function applyTrail(next: Fresh, { position: at, what, detail }: TrailEntry): void {
+  switch (what) {
+    case "handled":
+    case "forgiven": {
+      const entry = { at, code: textIn(detail, "code") ?? "", reason: textIn(detail, "reason") ?? "" };
+      next.forgiven = [...next.forgiven, entry];
+      break;
+    }
+    case "item_skipped": {
+      const entry = {
+        at,
+        cause: textIn(detail, "cause") ?? "failure",
+        step: textIn(detail, "step"),
+        reason: textIn(detail, "reason") ?? "",
+      };
+      next.skipped = [...next.skipped, entry];
+      break;
+    }
+    case "truncated": {
+      const cause = textIn(detail, "cause");
+      const left = memberOf(detail, "left");
+      const entry: Truncated = {
+        at,
+        cause: cause === "limit" || cause === "max_iterations" ? cause : "max",
+        done: numberIn(detail, "done"),
+        left: typeof left === "number" ? left : null,
+      };
+      next.truncated = [...next.truncated, entry];
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+function applyBody(next: Fresh, source: RunRecord): void {
   const record = typed(source);
   const { position } = record;
   switch (record.kind) {
     case "run.accepted":
-      return {
-        ...state,
-        run: record.run,
-        def: record.def,
-        acceptedAt: record.at,
-        name: textIn(record.body, "name") ?? "",
-        notation: textIn(record.body, "notation") ?? "",
-        identity: textIn(record.body, "identity") ?? "",
-        dryRun: memberOf(record.body, "dry_run") === true,
-      };
+      next.run = record.run;
+      next.def = record.def;
+      next.acceptedAt = record.at;
+      next.name = textIn(record.body, "name") ?? "";
+      next.notation = textIn(record.body, "notation") ?? "";
+      next.identity = textIn(record.body, "identity") ?? "";
+      next.dryRun = memberOf(record.body, "dry_run") === true;
+      break;
     case "run.started":
-      return { ...state, status: "running", startedAt: state.startedAt ?? record.at };
+      next.status = "running";
+      next.startedAt ??= record.at;
+      break;
     case "run.resumed":
-      return { ...state, status: "running", waiting: [] };
+      next.status = "running";
+      next.waiting = [];
+      break;
     case "run.suspended":
-      return { ...state, status: "suspended", waiting: waitingOf(state, source) };
+      next.status = "suspended";
+      next.waiting = waitingOf(next, source);
+      break;
     case "run.ended":
-      return ended(state, source);
+      applyEnd(next, source);
+      break;
     case "agent.turn": {
       const usage = mapIn(record.body, "usage");
-      const counts = {
-        ...state.counts,
-        agent_turns: state.counts.agent_turns + 1,
-        tokens: state.counts.tokens + numberIn(usage, "input") + numberIn(usage, "output"),
-      };
-      return { ...state, counts, openCalls: proposed(state.openCalls, source) };
+      next.counts.agent_turns++;
+      next.counts.tokens += numberIn(usage, "input") + numberIn(usage, "output");
+      next.openCalls = proposed(next.openCalls, source);
+      break;
     }
     case "call.intent": {
-      if (state.openCalls.has(position) && memberOf(record.body, "key") === undefined) return state;
+      if (next.openCalls.has(position) && memberOf(record.body, "key") === undefined) break;
       const call = { action: textIn(record.body, "action") ?? "", key: textIn(record.body, "key") };
-      return { ...state, openCalls: withEntry(state.openCalls, position, call) };
+      next.openCalls = withEntry(next.openCalls, position, call);
+      break;
     }
     case "call.ended":
-      return callEnded(state, source);
+      applyCall(next, source);
+      break;
     case "call.settled":
-      return { ...state, unknown: withoutPosition(state.unknown, position) };
+      next.unknown = withoutPosition(next.unknown, position);
+      break;
     case "wait.set":
-      return stand(state, { position, reason: "timer", due: textIn(record.body, "due") });
+      stand(next, { position, reason: "timer", due: textIn(record.body, "due") });
+      break;
     case "ask.opened": {
       const reason = textIn(record.body, "for") === "approval" ? "approval" : "ask";
-      return stand(state, { position, reason, due: textIn(record.body, "expires_at") });
+      stand(next, { position, reason, due: textIn(record.body, "expires_at") });
+      break;
     }
     case "wait.ended":
     case "ask.ended":
-      return { ...state, standing: withoutEntry(state.standing, position) };
+      next.standing = withoutEntry(next.standing, position);
+      break;
     default:
-      return state;
+      break;
   }
 }
 
-function ended(state: RunState, record: RunRecord): RunState {
+function applyEnd(next: Fresh, record: RunRecord): void {
   const { body } = record;
   const status = memberOf(body, "status");
   const counts = mapIn(body, "counts");
   const counted = (key: "tool_attempts" | "tokens" | "agent_turns"): number =>
-    typeof memberOf(counts, key) === "number" ? numberIn(counts, key) : state.counts[key];
+    typeof memberOf(counts, key) === "number" ? numberIn(counts, key) : next.counts[key];
   const entries = <T>(key: string, known: readonly T[]): readonly T[] =>
     (listIn(body, key)?.filter(isObject) as T[] | undefined) ?? known;
-  return {
-    ...state,
-    status: isOutcome(status) ? status : "failed",
-    endedAt: record.at,
-    error: faultIn(body, "error"),
-    outputs: memberOf(body, "outputs") ?? null,
-    digest: textIn(body, "digest"),
-    counts: {
-      tool_attempts: counted("tool_attempts"),
-      tokens: counted("tokens"),
-      agent_turns: counted("agent_turns"),
-      events: state.counts.events,
-    },
-    forgiven: entries("forgiven", state.forgiven),
-    skipped: entries("skipped", state.skipped),
-    truncated: entries("truncated", state.truncated),
-    unknown: entries("unknown", state.unknown),
-    cleanup: entries("cleanup", state.cleanup),
-    waiting: [],
-    standing: new Map(),
-    openCalls: new Map(),
+  next.status = isOutcome(status) ? status : "failed";
+  next.endedAt = record.at;
+  next.error = faultIn(body, "error");
+  next.outputs = memberOf(body, "outputs") ?? null;
+  next.digest = textIn(body, "digest");
+  next.counts = {
+    tool_attempts: counted("tool_attempts"),
+    tokens: counted("tokens"),
+    agent_turns: counted("agent_turns"),
+    events: next.counts.events,
   };
+  next.forgiven = entries("forgiven", next.forgiven);
+  next.skipped = entries("skipped", next.skipped);
+  next.truncated = entries("truncated", next.truncated);
+  next.unknown = entries("unknown", next.unknown);
+  next.cleanup = entries("cleanup", next.cleanup);
+  next.waiting = [];
+  next.standing = new Map();
+  next.openCalls = new Map();
 }
 
-function callEnded(state: RunState, record: RunRecord): RunState {
+function applyCall(next: Fresh, record: RunRecord): void {
   const { position, body } = record;
   const outcome = textIn(body, "outcome");
   const again = memberOf(body, "retry") === true;
-  const open = state.openCalls.get(position);
-  const sent = outcome !== "suppressed" && memberOf(body, "dispatched") !== false;
-  let unknown = withoutPosition(state.unknown, position);
+  const open = next.openCalls.get(position);
+  next.unknown = withoutPosition(next.unknown, position);
   if (outcome === "unknown" && !again) {
     const key = textIn(body, "key") ?? open?.key ?? null;
-    unknown = [
-      ...unknown,
+    next.unknown = [
+      ...next.unknown,
       {
         position,
         action: textIn(body, "action") ?? open?.action ?? "",
@@ -252,12 +258,8 @@ function callEnded(state: RunState, record: RunRecord): RunState {
       },
     ];
   }
-  return {
-    ...state,
-    unknown,
-    counts: sent ? { ...state.counts, tool_attempts: state.counts.tool_attempts + 1 } : state.counts,
-    openCalls: again || outcome === "unknown" ? state.openCalls : withoutEntry(state.openCalls, position),
-  };
+  if (outcome !== "suppressed" && memberOf(body, "dispatched") !== false) next.counts.tool_attempts++;
+  if (!again && outcome !== "unknown") next.openCalls = withoutEntry(next.openCalls, position);
 }
 
 /** The calls of a turn that took a position. `agent.(turns)[3]` and `agent.(tools)[n]` stand side by side. */
@@ -282,8 +284,8 @@ function waitingOf(state: RunState, record: RunRecord): Waiting[] {
   return positions.map((position) => state.standing.get(position) ?? { position, reason, due: null });
 }
 
-function stand(state: RunState, waiting: Waiting): RunState {
-  return { ...state, standing: withEntry(state.standing, waiting.position, waiting) };
+function stand(next: Fresh, waiting: Waiting): void {
+  next.standing = withEntry(next.standing, waiting.position, waiting);
 }
 
 function withEntry<T>(map: ReadonlyMap<Position, T>, position: Position, value: T): ReadonlyMap<Position, T> {
@@ -323,24 +325,5 @@ export function toResult(state: RunState): RunResult {
     cleanup: [...state.cleanup],
     waiting: [...state.waiting],
     dry_run: state.dryRun,
-  };
-}
-
-/** The body of `run.ended` for a state whose last trail has been applied; `events` counts this record too. */
-export function endedBody(
-  state: RunState,
-  end: Pick<EndedBody, "status" | "error" | "outputs" | "digest"> & { cleanup?: CleanupEntry[] },
-): EndedBody {
-  return {
-    status: end.status,
-    error: end.error,
-    outputs: end.outputs,
-    counts: { ...state.counts, events: state.counts.events + 1 },
-    forgiven: [...state.forgiven],
-    skipped: [...state.skipped],
-    truncated: [...state.truncated],
-    unknown: [...state.unknown],
-    cleanup: end.cleanup ?? [...state.cleanup],
-    digest: end.digest,
   };
 }

@@ -176,6 +176,7 @@ async function perform(
   pause: number,
 ): Promise<LiveBody> {
   const { manifest, connection, connector } = spec.action;
+  const { effect } = context;
   const began = context.clock.now();
   const write = (judged: Judged, stopped = false): LiveBody =>
     callBody(spec, judged, attempt, stopped, context.clock.now() - began);
@@ -188,10 +189,10 @@ async function perform(
   };
   if (!isRepeatable(manifest) && context.hasIntent) return write(lost(manifest));
   // The grace of a spent budget is for what is under way, not for what has not begun.
-  if (context.asked.aborted) return cancelled();
+  if (effect.stop !== null) return cancelled();
   needClear(spec.args, spec.position, manifest.name);
-  if (pause > 0) await sleep(context.clock, pause, context.asked);
-  if (context.asked.aborted) return cancelled();
+  if (pause > 0) await sleep(context.clock, pause, effect.asked);
+  if (effect.stop !== null) return cancelled();
   if (!isRepeatable(manifest)) {
     await context.write([
       {
@@ -209,13 +210,10 @@ async function perform(
     return { ...write({ outcome: "failed", fault, effect: "none" }), dispatched: false };
   }
   const timeout = manifest.timeout;
-  const controller = new AbortController();
   let timedOut = false;
-  const onStop = (): void => controller.abort();
-  context.signal.addEventListener("abort", onStop, { once: true });
   const timer = context.clock.after(timeout, () => {
     timedOut = true;
-    controller.abort();
+    effect.timeUp();
   });
   const request: CallRequest = {
     action: manifest,
@@ -230,18 +228,17 @@ async function perform(
   const result = await settle<CallResult>(
     context,
     scheduler.drainGrace,
-    controller.signal,
-    () => port.call(request, controller.signal),
+    () => port.call(request, effect.signal),
     (error) =>
-      controller.signal.aborted
+      effect.signal.aborted
         ? { is: "ambiguous", code: "connection_lost", message: messageOf(error) }
         : { is: "failed", code: "action.failed", message: messageOf(error) },
   );
   timer.cancel();
-  context.signal.removeEventListener("abort", onStop);
-  const stop = context.stopped();
-  const stopped = context.signal.aborted;
-  return stopped || timedOut ? write(judgeStopped(spec, result, timedOut, stop), stopped) : write(judge(spec, result));
+  const { isStopped, stop } = effect;
+  return isStopped || timedOut
+    ? write(judgeStopped(spec, result, timedOut, stop), isStopped)
+    : write(judge(spec, result));
 }
 
 function lost(manifest: ActionManifest): Judged {
@@ -352,34 +349,35 @@ function callBody(spec: CallSpec, judged: Judged, attempt: number, stopped: bool
   const { manifest, connection } = spec.action;
   const fault = judged.outcome === "failed" ? { fault: judged.fault } : {};
   const retry = !stopped && (spec.mayRetry?.() ?? true) && wantsRetry(spec, { is: judged.outcome, ...fault }, attempt);
-  const head: LiveBody = {
-    action: manifest.name,
-    connection,
-    ...(spec.ofAgent ? {} : { args: spec.args, key: spec.key }),
-    outcome: judged.outcome,
-  };
-  const tail: LiveBody = {
-    effect: effectOf(judged, manifest),
-    retry,
-    late: stopped && judged.outcome === "ok",
-    queued_ms: 0,
-    duration_ms: duration,
-  };
+  const body: LiveBody = { action: manifest.name, connection };
+  if (!spec.ofAgent) {
+    body["args"] = spec.args;
+    body["key"] = spec.key;
+  }
+  body["outcome"] = judged.outcome;
   // What an action sends back of its sensitive arguments is no less sensitive.
   const texts = sensitiveTexts([spec.args]);
   switch (judged.outcome) {
     case "ok":
-      return { ...head, value: markTexts(judged.value, texts), ...tail };
+      body["value"] = markTexts(judged.value, texts);
+      break;
     case "unknown": {
       const message = hideText(judged.message.slice(0, MAX_MESSAGE), texts);
-      return { ...head, ambiguity: { code: judged.code, message, details: hide(judged.details, texts) }, ...tail };
+      body["ambiguity"] = { code: judged.code, message, details: hide(judged.details, texts) };
+      break;
     }
     default: {
       const fault = judged.fault.toJSON();
       const said = { message: hideText(fault.message, texts), details: hide(fault.details, texts) };
-      return { ...head, fault: { ...fault, ...said } as unknown as Val, ...tail };
+      body["fault"] = { ...fault, ...said } as unknown as Val;
     }
   }
+  body["effect"] = effectOf(judged, manifest);
+  body["retry"] = retry;
+  body["late"] = stopped && judged.outcome === "ok";
+  body["queued_ms"] = 0;
+  body["duration_ms"] = duration;
+  return body;
 }
 
 function effectOf(judged: Judged, manifest: ActionManifest): string {

@@ -1,7 +1,7 @@
 import type { AdmittedPlan } from "../admit/admitted-plan.ts";
 import type { Clock } from "../base/clock.ts";
 import { InvariantError, invariant } from "../base/invariant.ts";
-import { isObject, type Json, type JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Fault, isFault, Refusal } from "../errors/fault.ts";
 import type { EndedBody } from "../journal/bodies.ts";
@@ -17,6 +17,7 @@ import type { Draft, Recorder } from "./recorder.ts";
 import { Scheduler, type Witness, type Witnessed } from "./scheduler.ts";
 import { LexicalScope } from "./scope.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
+import { reportedUsage } from "./usage.ts";
 
 /** The roots that expressions read beside the steps. */
 export interface Roots {
@@ -211,8 +212,8 @@ export class Execution {
     if (entry.kind === "call.ended" && entry.body["dispatched"] !== false) this.#counts.tool_attempts++;
     if (entry.kind !== "agent.turn") return;
     this.#counts.agent_turns++;
-    const { usage } = entry.body as { usage?: Json };
-    if (isObject(usage)) this.#counts.tokens += Number(usage["input"] ?? 0) + Number(usage["output"] ?? 0);
+    const usage = reportedUsage(entry.body["usage"] ?? null);
+    if (usage !== null) this.#counts.tokens += usage.input + usage.output;
   }
 }
 

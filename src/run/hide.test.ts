@@ -23,6 +23,15 @@ describe("DU-09: what a run calls sensitive", () => {
     expect(reveal(marked)).toEqual({ to: "ana", text: "the token is s3cret!", n: [54321] });
   });
 
+  test("I1: so is a map with a key that holds one, however deep", () => {
+    const value = { a: [{ "for s3cret": 1, b: 2 }], c: { d: 3 } };
+    const marked = markTexts(value, ["s3cret"]);
+    expect(recorded(marked)).toEqual({ a: [MASK], c: { d: 3 } });
+    expect(reveal(marked)).toEqual(value);
+    expect(recorded(markTexts({ s3cret: "plain" }, ["s3cret"]))).toEqual(MASK);
+    expect(recorded(markTexts(mark({ s3cret: 1 }, {}), ["s3cret"]))).toEqual(MASK);
+  });
+
   test("I2, I3: in messages the value alone is replaced, also in keys, URLs and base64", () => {
     const texts = sensitiveTexts([secret("p&ss word")]);
     const said = { "p&ss word": ["x p&ss word y", `?t=${encodeURIComponent("p&ss word")}`, btoa("p&ss word")] };

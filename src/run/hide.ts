@@ -2,8 +2,9 @@
  * Keeps what a run calls sensitive out of the records of what came back (DU-09): an agent that is given such a
  * value in clear (WX-27) may say it again, an action may send back its arguments.
  *
- * I1: a text of a proposal or a result that holds a sensitive value is marked as a whole: it is dispatched and
- *     bound in clear, recorded masked, and what is computed from it carries the mark.
+ * I1: a text of a proposal or a result that holds a sensitive value is marked as a whole, and so is a map with a
+ *     key that does: it is dispatched and bound in clear, recorded masked, and what is computed from it carries
+ *     the mark.
  * I2: in messages, which are only shown and kept, the value alone is replaced.
  * I3: only values as they are, in URLs and in base64 are found; shorter ones than four characters are not, since
  *     they would blank out half of every text.
@@ -53,7 +54,7 @@ export function hide(value: Json, texts: readonly string[]): Json {
   return out;
 }
 
-/** The value with each text that holds a sensitive one marked (I1). */
+/** The value with each text that holds a sensitive one marked, and each map that has one among its keys (I1). */
 export function markTexts(value: Val, texts: readonly string[]): Val {
   if (texts.length === 0) return value;
   if (value instanceof Marked) return mark(markTexts(value.value, texts), value.marks);
@@ -64,8 +65,12 @@ export function markTexts(value: Val, texts: readonly string[]): Val {
   if (Array.isArray(value)) return value.map((item) => markTexts(item, texts));
   if (!isObject(value)) return value;
   const out: { [key: string]: Val } = {};
-  for (const key of Object.keys(value)) setOwn(out, key, markTexts(value[key] as Val, texts));
-  return out;
+  let said = false;
+  for (const key of Object.keys(value)) {
+    said ||= texts.some((secret) => key.includes(secret));
+    setOwn(out, key, markTexts(value[key] as Val, texts));
+  }
+  return said ? mark(out, SENSITIVE) : out;
 }
 
 /** The value with what the declarations call sensitive marked, whether it fits them or not. */

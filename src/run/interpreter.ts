@@ -89,7 +89,7 @@ export class Interpreter {
     const scope = context.scope.enter({});
     let last: Val = null;
     for (const step of steps) {
-      const end = await this.#step(step, { ...context, scope });
+      const end = await this.#step(step, { scope, position: context.position, stop: context.stop });
       if (end.is === "value") last = end.value;
       else if (end.is === "skipped") continue;
       else return { end, scope };
@@ -130,7 +130,7 @@ export class Interpreter {
     const runner = this.#runners[step.kind] as StepRunner<typeof step.kind> | undefined;
     invariant(runner !== undefined, `no runner for steps of kind ${step.kind}`);
     if (step.timeout === undefined && step.kind !== "agent") {
-      return runner(this, step, { ...context, position: at, due: null });
+      return runner(this, step, { scope: context.scope, position: at, stop: context.stop, due: null });
     }
     let due: number | null = null;
     const scope = this.scheduler.openScope(at, context.stop);

@@ -1,4 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { systemClock } from "../base/clock.ts";
+import { Refusal } from "../errors/fault.ts";
+import { openMemoryJournal } from "../host/stores/memory.ts";
 import { action, admitted, agent, each, expr, manifest, plan } from "./testing/plan.ts";
 import { FakeConnector, runPlan, turns } from "./testing/runner.ts";
 
@@ -336,5 +339,34 @@ describe("a sensitive value", () => {
     await expect(runPlan(admitted(decide, [search]), { connectors: [crm] })).rejects.toMatchObject({
       code: "history.redacted",
     });
+  });
+});
+
+describe("DU-11: the servers of a run", () => {
+  test("nothing is dispatched before the list of them is on disk", async () => {
+    const crm = new FakeConnector("crm", ok);
+    crm.processes = () => [{ pid: 7, startTime: "1" }];
+    const journal = openMemoryJournal({ clock: systemClock });
+    const { setProcesses } = journal;
+    let listed = 0;
+    journal.setProcesses = async (...given) => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(crm.calls).toEqual([]);
+      listed++;
+      await setProcesses.apply(journal, given);
+    };
+    const flow = admitted(plan([action("a", "crm.search")]), [manifest("crm.search")]);
+    const { ended } = await runPlan(flow, { connectors: [crm], journal });
+    expect([ended.status, listed, crm.calls.length]).toEqual(["completed", 1, 1]);
+  });
+
+  test("a store that refuses the list ends the run, and nothing is dispatched", async () => {
+    const crm = new FakeConnector("crm", ok);
+    crm.processes = () => [{ pid: 7, startTime: "1" }];
+    const journal = openMemoryJournal({ clock: systemClock });
+    journal.setProcesses = () => Promise.reject(new Refusal("store.unavailable", "The store is gone."));
+    const flow = admitted(plan([action("a", "crm.search")]), [manifest("crm.search")]);
+    await expect(runPlan(flow, { connectors: [crm], journal })).rejects.toMatchObject({ code: "store.unavailable" });
+    expect(crm.calls).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import { Execution, type Roots } from "./execution.ts";
 import { type History, HistoryMismatch } from "./history.ts";
 import { Mailbox } from "./mailbox.ts";
 import { CRASHES_UNTIL_STUCK, Parked, Past } from "./past.ts";
+import { processList } from "./processes.ts";
 import { Recorder } from "./recorder.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
@@ -134,9 +135,11 @@ function own(
   history: History | null,
   past: Past,
 ): ActiveRun {
-  const list = processList(env, lease);
-  list();
-  recorder.afterAppend(list);
+  const list = processList(env.connectors, env.journal, lease);
+  recorder.afterAppend(() => {
+    // A store that refuses here refuses the next append as well, and that one ends the run.
+    list().catch(() => {});
+  });
   const execution = new Execution(admitted, roots, env.connectors, env.runners, recorder, env.clock, {
     mode: "run",
     history,
@@ -163,7 +166,9 @@ function own(
     if (request.verb === "cancel") execution.cancel(request.by);
     if (request.verb === "cancel" && request.body["force"] === true) execution.abandon(request.by);
   });
-  const ended = execution.run().then(
+  // Nothing is dispatched to a server that is not on the list.
+  const running = list().then(() => execution.run());
+  const ended = running.then(
     async () => {
       mailbox.stop();
       await env.journal.release(lease);
@@ -189,20 +194,4 @@ function asRefusal(error: unknown): unknown {
     return new Refusal(fault.code, fault.message, { ...fault.details, position: fault.at });
   }
   return error;
-}
-
-/**
- * Keeps the list of stdio servers in the lease, so that a later owner can end them first (DU-11). A server that
- * was started again is listed with the next record.
- */
-function processList(env: RunEnvironment, lease: Lease): () => void {
-  let listed = "[]";
-  return () => {
-    const all = [...env.connectors.values()].flatMap((connector) => connector.processes());
-    const text = JSON.stringify(all);
-    if (text === listed) return;
-    listed = text;
-    // A store that refuses here refuses the next append as well, and that one ends the run.
-    void env.journal.setProcesses(lease, all).catch(() => {});
-  };
 }

@@ -123,7 +123,7 @@ describe("the scheduler", () => {
         ...effect(
           scheduler,
           "s.x",
-          ({ signal }) =>
+          ({ effect: { signal } }) =>
             new Promise((resolve) =>
               signal.addEventListener("abort", () => {
                 heard++;
@@ -150,7 +150,7 @@ describe("the scheduler", () => {
         const scope = scheduler.openScope("s", scheduler.root);
         scheduler.stopAt(scope, scheduler.now + 5, { cause, because: null, limit: 5, by: null });
         const { body } = await scheduler.wait({
-          ...effect(scheduler, "s.x", ({ signal }) =>
+          ...effect(scheduler, "s.x", ({ effect: { signal } }) =>
             Promise.race([
               later(15, { by: 1 })({} as never),
               new Promise<LiveBody>((resolve) => signal.addEventListener("abort", () => resolve({ by: 2 }))),

@@ -20,10 +20,11 @@ import { recorded, rehydrate, type Val } from "../plan/marked.ts";
 import { type Position, positionName } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
 import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
+import { Hurry } from "./hurry.ts";
+import { LiveEffect } from "./live-effect.ts";
 import { Notes } from "./notes.ts";
 import { type Draft, inHash, type Recorder } from "./recorder.ts";
 import { needClear } from "./redacted.ts";
-import type { Stoppable } from "./stop-scope.ts";
 import { StopScope } from "./stop-scope.ts";
 import { rememberHash } from "./value-hash.ts";
 
@@ -36,14 +37,10 @@ export interface Delivery {
 }
 
 export interface EffectContext {
-  signal: AbortSignal;
-  /** Fires as soon as it shall stop: with `signal`, or where a spent budget lets it settle before that. */
-  asked: AbortSignal;
+  effect: LiveEffect;
   clock: Clock;
-  /** Fires when nothing is waited for any more (a forced cancel). */
-  hurry: AbortSignal;
-  /** Why the signal fired. */
-  stopped(): Stop | null;
+  /** Nothing is waited for any more (a forced cancel). */
+  hurry: Hurry;
   /** An earlier process may have begun this effect: it was awaited when the recorded history ended. */
   recovered: boolean;
   /** That process had written the intent. */
@@ -79,10 +76,6 @@ interface Wait {
   /** Further branches that wait for the same stop. */
   joined: (() => void)[];
   resolve(delivery: Delivery): void;
-}
-
-interface LiveEffect extends Stoppable {
-  stop: Stop | null;
 }
 
 interface Ready {
@@ -134,7 +127,7 @@ export class Scheduler {
   /** The run is over here: what still comes from effects is written no more. */
   #closed = false;
   #lastAppend: Promise<unknown> = Promise.resolve();
-  readonly #hurry = new AbortController();
+  readonly #hurry = new Hurry();
 
   constructor(options: {
     clock: Clock;
@@ -321,7 +314,7 @@ export class Scheduler {
 
   /** From now on a stopped effect is given up at once: nothing is waited for. */
   hurry(): void {
-    this.#hurry.abort();
+    this.#hurry.begin();
   }
 
   /** Makes the run fail from outside: a lost lease, a store that is gone. */
@@ -361,35 +354,14 @@ export class Scheduler {
 
   #start(wait: Wait): void {
     const { request } = wait;
-    const controller = new AbortController();
-    const asked = new AbortController();
-    const abort = (stop: Stop): void => {
-      effect.stop ??= stop;
-      asked.abort();
-      controller.abort();
-    };
-    const effect: LiveEffect = {
-      onBudget: request.onBudget,
-      stop: null,
-      abort,
-      abortAfterGrace: (stop) => {
-        effect.stop ??= stop;
-        asked.abort();
-        const timer = this.clock.after(this.drainGrace, () => controller.abort());
-        controller.signal.addEventListener("abort", () => timer.cancel(), { once: true });
-        cancelGrace = () => timer.cancel();
-      },
-    };
-    let cancelGrace = (): void => {};
+    const effect = new LiveEffect(request.onBudget, this.clock, this.drainGrace);
     request.scope?.enter(effect);
     const context: EffectContext = {
-      signal: controller.signal,
-      asked: asked.signal,
-      hurry: this.#hurry.signal,
+      effect,
+      hurry: this.#hurry,
       clock: this.clock,
-      stopped: () => effect.stop,
       recovered: wait.recovered,
-      hasIntent: this.notes.has(recordKey({ ...request, kind: "call.intent" })),
+      hasIntent: this.notes.has(intentKey(request)),
       write: async (drafts) => {
         const fresh = drafts.filter((draft) => !this.notes.has(recordKey(draft)));
         if (fresh.length > 0) await this.#append(fresh);
@@ -402,13 +374,13 @@ export class Scheduler {
     };
     begin().then(
       (body) => {
-        cancelGrace();
+        effect.settled();
         request.scope?.leave(effect);
         const { kind, position, attempt } = request;
         this.#commit({ kind, position, attempt, in: request.in, body: recordedBody(body) }, body, null);
       },
       (error: unknown) => {
-        cancelGrace();
+        effect.settled();
         this.#fail(error);
       },
     );
@@ -515,7 +487,8 @@ export class Scheduler {
         { kind: record.kind, seq: record.seq, attempt: record.attempt, waiting: [...this.#waits.keys()].slice(0, 8) },
       );
     }
-    const expected = inHash(wait.request);
+    // A record that was just written has the hash of this very request.
+    const expected = this.#live ? record.in : inHash(wait.request);
     if (expected !== record.in) {
       throw new HistoryMismatch(
         record.position,
@@ -527,7 +500,7 @@ export class Scheduler {
     this.#waits.delete(wait.key);
     const start = this.#toStart.indexOf(wait);
     if (start !== -1) this.#toStart.splice(start, 1);
-    const intended = this.notes.settle(recordKey({ ...wait.request, kind: "call.intent" }));
+    const intended = record.kind === "call.ended" && this.notes.settle(intentKey(record));
     if (!this.#live && wait.request.intent && !intended && ["ok", "failed"].includes(String(record.body["outcome"]))) {
       throw new HistoryMismatch(
         record.position,
@@ -587,6 +560,10 @@ function stopBody(stop: Stop): LiveBody {
     ...(stop.limit === null ? {} : { limit: stop.limit }),
     ...(stop.by === null ? {} : { by: stop.by }),
   };
+}
+
+function intentKey({ position, attempt }: { position: Position; attempt: number }): string {
+  return recordKey({ position, kind: "call.intent", attempt });
 }
 
 function recordedBody(body: LiveBody): JsonObject {

@@ -1,33 +1,33 @@
 import type { EffectContext } from "./scheduler.ts";
 
 /**
- * Waits for something of the outside. Once `signal` has fired it is waited for `grace` ms at most, and not at
- * all once the run is in a hurry. Null: it did not come back. A rejection is handed to `failed`.
+ * Waits for something of the outside. Once the effect's signal has fired it is waited for `grace` ms at most, and
+ * not at all once the run is in a hurry. Null: it did not come back. A rejection is handed to `failed`.
  */
 export function settle<T>(
-  context: EffectContext,
+  { effect, clock, hurry }: EffectContext,
   grace: number,
-  signal: AbortSignal,
   call: () => Promise<T>,
   failed: (error: unknown) => T,
 ): Promise<T | null> {
+  const { signal } = effect;
   return new Promise((resolve) => {
     let timer: { cancel(): void } | null = null;
     const done = (result: T | null): void => {
       timer?.cancel();
       signal.removeEventListener("abort", onAbort);
-      context.hurry.removeEventListener("abort", onHurry);
+      hurry.forget(onHurry);
       resolve(result);
     };
     const onAbort = (): void => {
-      if (context.hurry.aborted) done(null);
-      else timer = context.clock.after(grace, () => done(null));
+      if (hurry.isOn) done(null);
+      else timer = clock.after(grace, () => done(null));
     };
     const onHurry = (): void => {
       if (signal.aborted) done(null);
     };
     signal.addEventListener("abort", onAbort, { once: true });
-    context.hurry.addEventListener("abort", onHurry, { once: true });
+    hurry.tell(onHurry);
     let pending: Promise<T>;
     try {
       pending = call();

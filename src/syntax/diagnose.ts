@@ -2,6 +2,7 @@ import { type Diagnostic, diagnostic } from "../errors/diagnostic.ts";
 import type { Plan } from "../plan/plan.ts";
 import { SourceText } from "../text/tree.ts";
 import { parseWorkfile } from "./workfile/parse.ts";
+import { StepPlaces } from "./workfile/step-places.ts";
 
 export type Notation = "workfile" | "awl" | "request";
 
@@ -10,13 +11,17 @@ export interface Diagnosis {
   /** Null exactly if there are errors. */
   plan: Plan | null;
   diagnostics: Diagnostic[];
+  /** Where the words of its steps stand. */
+  places: StepPlaces;
 }
 
 /**
  * Everything that can be said of a text by itself: the one way from a text to a Plan for the command line, the
  * editor, the web and MCP. `file` names it in findings and by its ending tells the notation. Never throws.
  */
-export function diagnose(text: string, file: string): Diagnosis {
+export function diagnose(given: string, file: string): Diagnosis {
+  // A byte order mark is no character of the first line: columns begin behind it.
+  const text = given.charCodeAt(0) === 0xfeff ? given.slice(1) : given;
   const notation = notationOf(text, file);
   switch (notation) {
     case "workfile":
@@ -52,5 +57,6 @@ function firstLine(text: string): string {
 
 function notYet(notation: Notation, what: string, file: string): Diagnosis {
   const message = `${what} are not in this version.`;
-  return { notation, plan: null, diagnostics: [diagnostic("workfile.not_supported", message, { file })] };
+  const diagnostics = [diagnostic("workfile.not_supported", message, { file })];
+  return { notation, plan: null, diagnostics, places: new StepPlaces(new SourceText(file, "")) };
 }

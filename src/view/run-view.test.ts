@@ -5,6 +5,7 @@ import { actionStep, did, eachStep, History, planOf } from "../journal/testing/h
 import { runView } from "./run-view.ts";
 import { Timeline } from "./timeline.ts";
 import { tokensOf } from "./tokens.ts";
+import { lasted } from "./words.ts";
 
 const PLAN = planOf([actionStep("a"), actionStep("b"), eachStep("l", [actionStep("x")])]);
 
@@ -99,7 +100,7 @@ describe("the timeline", () => {
       "g.(turns)[0]: turn: crm.add, crm.drop (refused: agent.undeclared_tool)",
       "g.(tools)[0]: crm.add: outcome unknown (connection_lost)",
       "l: cut short after 2 (max, 5 left)",
-      "n: crm.search ok in 5 ms",
+      "n: crm.search ok in 5ms",
     ]);
     expect(lines[2]).toMatchObject({ key: "wf-agent-v1:1", effect: "unknown", tone: "doubt", detail: { a: 1 } });
   });
@@ -122,4 +123,8 @@ test("tokens are counted by agent step, and what was not reported is said", () =
     { position: "g", agent: "", model: "", turns: 2, input: 10, output: 1, unreported: 1 },
     { position: "l[1].g", agent: "", model: "", turns: 1, input: 7, output: 2, unreported: 0 },
   ]);
+});
+
+test("durations read alike, however long", () => {
+  expect([0, 80, 3_888, 59_990, 125_400, 7_200_000].map(lasted)).toEqual(["0ms", "80ms", "3.9s", "1m", "2m5s", "2h"]);
 });

@@ -3,6 +3,7 @@ import { toResult } from "../journal/fold.ts";
 import type { RunResult } from "../journal/result.ts";
 import type { StepRow } from "../journal/steps.ts";
 import { type StepNode, stepTree } from "./step-tree.ts";
+import { counted } from "./words.ts";
 
 /** What a page or a `runs show` says of one run. */
 export interface RunView {
@@ -91,10 +92,6 @@ const WAITS: { readonly [reason: string]: string } = {
   stuck: "somebody to look, since it brought its process down three times",
   queued: "its turn",
 };
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
 
 function dry(result: RunResult): string {
   return result.dry_run ? " (dry run: nothing was written)" : "";

@@ -1,8 +1,9 @@
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import { typed } from "../journal/bodies.ts";
 import type { EventKind, RunRecord } from "../journal/event.ts";
 import { faultIn, listIn, mapIn, memberOf, numberIn, textIn } from "../journal/members.ts";
 import { indexedPosition, type Position } from "../plan/position.ts";
+import { lasted, modelName } from "./words.ts";
 
 /** One line of `runs show`: what happened where, in order. Words, not layout. */
 export interface TimelineLine {
@@ -17,9 +18,13 @@ export interface TimelineLine {
   /** Of a call: the key it went with, and what is known of its effect. */
   key: string | null;
   effect: string | null;
+  /** Of a call: what it was given; null of anything else. */
+  args: Json;
   /** Arguments, value or text, for an inspector; null where there is none. */
   detail: Json;
 }
+
+const MAX_SAID = 200;
 
 /** Lines for the records of a run, in their order. The keys of an agent's calls are taken from their turns. */
 export class Timeline {
@@ -71,7 +76,7 @@ export class Timeline {
       }
       case "agent.started": {
         const agent = mapIn(body, "agent");
-        const model = [textIn(agent, "provider"), textIn(agent, "model")].filter(Boolean).join("/");
+        const model = modelName(textIn(agent, "provider") ?? "", textIn(agent, "model") ?? "").trim();
         return {
           text: `agent ${textIn(agent, "name") ?? ""} (${model}) started`,
           detail: memberOf(body, "goal") ?? null,
@@ -133,47 +138,53 @@ export class Timeline {
   #turn(record: RunRecord): Partial<TimelineLine> & { text: string } {
     const calls = listIn(record.body, "calls") ?? [];
     const parts: string[] = [];
+    const refused: Json[] = [];
+    const said = saidIn(record);
+    if (said !== null) parts.push(said);
     for (const call of calls) {
       const tool = textIn(call, "tool") ?? "?";
       const n = memberOf(call, "n");
       const code = textIn(call, "code");
-      parts.push(code === null ? tool : `${tool} (refused: ${code})`);
+      parts.push(code === null ? tool : `${tool} (refused: ${refusalText(call, code)})`);
+      if (code !== null) refused.push({ tool, args: memberOf(call, "args") ?? memberOf(call, "args_text") ?? null });
       if (typeof n !== "number") continue;
       const position = indexedPosition(record.position.replace(/\(turns\)\[\d+\]$/, "(tools)"), n);
       this.#calls.set(position, { key: textIn(call, "key"), args: memberOf(call, "args") ?? null });
     }
     const fault = faultIn(record.body, "fault");
-    if (fault) return { text: `the model failed: ${fault.code}`, tone: "bad" };
+    if (fault) return { text: `the model failed: ${failureText(record.body)}`, tone: "bad" };
     const result = memberOf(record.body, "result");
     if (result !== undefined) parts.push("a result");
     return {
       text: parts.length === 0 ? "turn without call or result" : `turn: ${parts.join(", ")}`,
-      detail: result ?? null,
+      detail: result ?? (refused.length === 0 ? null : refused),
     };
   }
 
-  #call(record: RunRecord): { key: string | null; detail: Json } {
+  #call(record: RunRecord): { key: string | null; args: Json; detail: Json } {
     const known = this.#calls.get(record.position);
-    return {
-      key: textIn(record.body, "key") ?? known?.key ?? null,
-      detail: memberOf(record.body, "args") ?? known?.args ?? null,
-    };
+    const args = memberOf(record.body, "args") ?? known?.args ?? null;
+    return { key: textIn(record.body, "key") ?? known?.key ?? null, args, detail: args };
   }
 
   #callEnded(record: RunRecord): Partial<TimelineLine> & { text: string } {
     const { body } = record;
     const action = textIn(body, "action") ?? "";
-    const { key, detail } = this.#call(record);
+    const { key, args, detail } = this.#call(record);
     const again = memberOf(body, "retry") === true;
     if (!again) this.#calls.delete(record.position);
     const effect = textIn(body, "effect");
     const tail = `${again ? ", tried again" : ""}${memberOf(body, "late") === true ? " (late)" : ""}`;
-    const line = { key, effect, detail: memberOf(body, "value") ?? detail };
+    const line = { key, effect, args, detail: memberOf(body, "value") ?? detail };
     switch (textIn(body, "outcome")) {
       case "ok":
-        return { ...line, text: `${action} ok in ${numberIn(body, "duration_ms")} ms${tail}`, tone: "good" };
+        return {
+          ...line,
+          text: `${action} ok in ${lasted(numberIn(body, "duration_ms"))}${tail}`,
+          tone: "good",
+        };
       case "failed":
-        return { ...line, text: `${action} failed: ${faultIn(body, "fault")?.code ?? "?"}${tail}`, tone: "bad" };
+        return { ...line, text: `${action} failed: ${failureText(body)}${tail}`, tone: "bad" };
       case "unknown": {
         const code = textIn(mapIn(body, "ambiguity"), "code") ?? "?";
         return { ...line, text: `${action}: outcome unknown (${code})${tail}`, tone: "doubt" };
@@ -186,9 +197,45 @@ export class Timeline {
   }
 }
 
+/** What the agent said in a turn, cut to a length that stays a line; null where it said nothing. */
+function saidIn(record: RunRecord): string | null {
+  const messages = listIn(record.body, "messages") ?? [];
+  const text = textIn(
+    messages.findLast((message) => textIn(message, "role") === "agent"),
+    "text",
+  );
+  if (text === null || text.trim() === "") return null;
+  const chars = [...text.trim()];
+  return JSON.stringify(chars.length > MAX_SAID ? `${chars.slice(0, MAX_SAID - 1).join("")}…` : chars.join(""));
+}
+
+/** Why a proposal was refused: its code, and the sentence that names the field where the record has one. */
+export function refusalText(call: unknown, code: string): string {
+  const message = textIn(call, "message");
+  return message === null || message === "" ? code : `${code}: ${message}`;
+}
+
+function failureText(body: JsonObject): string {
+  const fault = faultIn(body, "fault");
+  if (!fault) return "?";
+  return fault.message ? `${fault.code}: ${fault.message}` : fault.code;
+}
+
 function blank(record: RunRecord): TimelineLine {
   const { seq, at, position, kind, attempt } = record;
-  return { seq, at, position, kind, text: "", tone: "plain", attempt, key: null, effect: null, detail: null };
+  return {
+    seq,
+    at,
+    position,
+    kind,
+    text: "",
+    tone: "plain",
+    attempt,
+    key: null,
+    effect: null,
+    args: null,
+    detail: null,
+  };
 }
 
 function trailText(what: string, detail: Json): string {

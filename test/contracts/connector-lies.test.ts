@@ -91,16 +91,88 @@ describe("a server that lies", () => {
     expect(readFileSync(marker, "utf8")).toBe("started\nstarted\n");
   });
 
-  test.each(["broken-frame", "broken-shape", "odd-answer"])(
-    "%s: what cannot be read is unreadable, at once",
+  test.each([
+    "broken-frame",
+    "broken-shape",
+    "odd-answer",
+    "code-text",
+    "code-missing",
+    "error-text",
+    "both",
+    "result-list",
+    "result-number",
+    "no-id",
+    "null-id",
+    "no-id-error",
+    "no-version",
+    "nested-id",
+    "endless-line",
+  ])("%s: what cannot be read is unreadable, at once", async (mode) => {
+    expect((await look(mode)).is).toBe("unreadable");
+  });
+
+  test.each(["batch", "json-log", "text-id"])("%s: what can be read is read", async (mode) => {
+    expect(await look(mode, 2)).toEqual({ is: "ok", value: { text: "found" } });
+  });
+
+  test.each(["closes-output", "endless-line"])(
+    "%s: its process is ended, and the next call starts it again",
     async (mode) => {
-      expect((await look(mode)).is).toBe("unreadable");
+      const connector = connectorTo([liar, mode]);
+      await connector.connect(never());
+      const [child] = connector.processes();
+      await connector.call(requestOf("demo.look"), never());
+      await connector.call(requestOf("demo.look"), never());
+      expect(connector.processes().map(({ pid }) => pid)).not.toContain(child?.pid);
+      expect(isProcessAlive(child?.pid ?? 0, child?.startTime ?? "")).toBe(false);
     },
   );
 
-  test.each(["exits", "cut"])("%s: an end in the middle of a call leaves its outcome unknown", async (mode) => {
-    expect(await look(mode)).toMatchObject({ is: "ambiguous", code: "connection_lost" });
+  test("an answer that comes after its call was given up is nobody's, however it looks", async () => {
+    const connector = connectorTo([liar, "late"]);
+    await connector.connect(never());
+    const stop = new AbortController();
+    const given = connector.call(requestOf("demo.look"), stop.signal);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    stop.abort();
+    expect(await given).toMatchObject({ is: "ambiguous", code: "connection_lost" });
+    const next = connector.call(requestOf("demo.look"), never());
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await next).toEqual({ is: "ok", value: { text: "found" } });
+    expect(await connector.call(requestOf("demo.look"), never())).toEqual({ is: "ok", value: { text: "found" } });
   });
+
+  test("a list that has a tool twice refuses the connection, and names it", async () => {
+    const refused = await refusal(connectorTo([liar, "twice"]).connect(never()));
+    expect(refused.code).toBe("catalog.unavailable");
+    expect(refused.message).toContain('the tool "look" twice');
+  });
+
+  test.each([
+    [
+      "a folder that is missing",
+      "node",
+      join(folder, "none"),
+      `its working folder ${join(folder, "none")} does not exist`,
+    ],
+    ["a file in its place", "node", liar, `its working folder ${liar} is no folder`],
+    ["an unknown program", "no-such-program", folder, 'there is no command "no-such-program" on the PATH'],
+    ["a whole command line", "node x.mjs", folder, "what follows it belongs into args"],
+    ["a path", "./no-such", folder, `relative paths start from ${folder}`],
+    ["a text", liar, folder, "is not executable"],
+  ])("%s is named, not what the system made of it", async (_what, command, cwd, said) => {
+    const connector = connectorTo([], { server: { kind: "stdio", command, args: [], cwd } });
+    const refused = await refusal(connector.connect(never()));
+    expect(refused.code).toBe("catalog.unavailable");
+    expect(refused.message).toContain(said);
+  });
+
+  test.each(["exits", "cut", "killed", "closes-output"])(
+    "%s: an end in the middle of a call leaves its outcome unknown",
+    async (mode) => {
+      expect(await look(mode)).toMatchObject({ is: "ambiguous", code: "connection_lost" });
+    },
+  );
 
   test("words on its standard output do not disturb", async () => {
     expect(await look("noisy")).toEqual({ is: "ok", value: { text: "found" } });
@@ -160,6 +232,30 @@ describe("DU-11: the processes of a connector", () => {
     const [child] = connector.processes();
     await connector.close();
     expect(isProcessAlive(child?.pid ?? 0, child?.startTime ?? "")).toBe(false);
+  });
+
+  test("a server is listed before anything is asked of it, at first and when it was started again", async () => {
+    const marker = join(folder, "asked");
+    const connector = connectorTo([honest], { actions: [{ name: "echo" }, { name: "die" }] });
+    const seen: number[][] = [];
+    connector.beforeUse(async () => void seen.push(connector.processes().map(({ pid }) => pid)));
+    await connector.connect(never());
+    const first = connector.processes().map(({ pid }) => pid);
+    await connector.call(requestOf("demo.die"), never());
+    expect(seen).toEqual([first]);
+    await connector.call(requestOf("demo.echo", { text: "a" }), never());
+    expect(seen).toEqual([first, connector.processes().map(({ pid }) => pid)]);
+    expect(seen[1]).not.toEqual(first);
+
+    const unlisted = connectorTo([liar, "marks", marker]);
+    unlisted.beforeUse(() => Promise.reject(new Error("the store is gone")));
+    await unlisted.connect(never());
+    expect(await unlisted.call(requestOf("demo.look"), never())).toMatchObject({
+      is: "failed",
+      code: "action.unavailable",
+      message: "the store is gone",
+    });
+    expect(readFileSync(marker, "utf8")).toBe("started\n");
   });
 
   test("after an end in the middle of a call the next call starts it again, once", async () => {
@@ -263,6 +359,22 @@ describe("a server over HTTP that lies", () => {
     [
       "a stream of garbage",
       (_id, r) => r.writeHead(200, { "content-type": "text/event-stream" }).end("data: {oops\n\n"),
+      { is: "unreadable" },
+    ],
+    [
+      "a stream that stays open behind an answer that is none",
+      (id, r) =>
+        r
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .write(`data: ${JSON.stringify({ jsonrpc: "2.0", id, error: { code: "E", message: "no number" } })}\n\n`),
+      { is: "unreadable" },
+    ],
+    [
+      "an error whose code is no number",
+      (id, r) =>
+        r
+          .writeHead(200, { "content-type": "application/json" })
+          .end(JSON.stringify({ jsonrpc: "2.0", id, error: { code: null, message: "no number" } })),
       { is: "unreadable" },
     ],
     ["a cut connection", (_id, r) => r.socket?.destroy(), { is: "ambiguous", code: "connection_lost" }],

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ensureBuilt, type Finished, main, root } from "../built/built.ts";
 import { clerk, LEDGER_MANIFEST, LEDGER_WORKFILE, type LedgerSpace, serverSpace, stubSpace } from "../faults/ledger.ts";
+import { scene } from "../faults/scene.ts";
 import { lives, until, Workspace } from "../faults/workspace.ts";
 
 const TOOLS = "actions:\n  ledger.look: [ { return: { done: look, of: a-7 } } ]\n";
@@ -24,6 +25,13 @@ steps:
 outputs: { done: true }
 `;
 
+const POST = `workfile: "1"
+name: post
+steps:
+  - look: { ledger.look: { item: a-7 } }
+  - tell: { messaging.post: { channel: sales, text: told } }
+`;
+
 let space: LedgerSpace;
 
 beforeAll(async () => {
@@ -34,11 +42,17 @@ beforeAll(async () => {
     "not-yaml.workfile.yaml": "workfile: [\n",
     "broken/ambit.yaml": "agents: 5\n",
     "broken/ledger.workfile.yaml": LEDGER_WORKFILE,
+    "broken-yaml/ambit.yaml": "agents: [\n",
+    "broken-yaml/ledger.workfile.yaml": LEDGER_WORKFILE,
+    "empty-folder/notes.txt": "",
+    "folder/one.workfile.yaml": NOTICE,
+    "folder/deeper/two.workfile.yaml": BROKEN,
     "failing/ambit.yaml": space.read("ambit.yaml").replaceAll("./", "../").replace("tools.yaml", "failing/tools.yaml"),
     "failing/ledger.workfile.yaml": LEDGER_WORKFILE,
     "failing/tools.yaml": "actions:\n  ledger.look: [ { fail: { code: unavailable, message: not now } } ]\n",
     "junk.jsonl": '{"v":1}\n',
     "notice.workfile.yaml": NOTICE,
+    "post.workfile.yaml": POST,
   });
   await space.ambit([...RUN, "--run-id", "done"]);
   const exported = await space.ambit(["runs", "export", "done"]);
@@ -93,8 +107,16 @@ const BAD: [string[], number][] = [
   [["run", "ledger.workfile.yaml", "--input", "[1]"], 2],
   [[...RUN, "--deadline", "soon"], 2],
   [[...RUN, "--run-id", "a/b"], 2],
+  [[...RUN, "--run-id", "@last"], 2],
+  [[...RUN, "--run-id", ".."], 2],
+  [[...RUN, "--run-id", "a\u202eb"], 2],
+  [["run", "broken-yaml/ledger.workfile.yaml", "-i", "item=a"], 4],
+  [["plan", "broken-yaml/ledger.workfile.yaml"], 4],
   [[...RUN, "--run-id", "done"], 9],
   [[...RUN, "--agent", "nobody"], 2],
+  [[...RUN, "--agent", "nobody=x"], 2],
+  [["plan", "ledger.workfile.yaml", "--agent", "nobody=x"], 2],
+  [["check", "empty-folder"], 2],
   [["plan", "ledger.workfile.yaml", "--agent", "nobody"], 2],
   [["run", "broken/ledger.workfile.yaml", "-i", "item=a"], 4],
   [["run", "failing/ledger.workfile.yaml", "-i", "item=a"], 1],
@@ -102,6 +124,7 @@ const BAD: [string[], number][] = [
   [["runs", "show", "nothing-like-it"], 2],
   [["runs", "show", "done", "--step", "nowhere"], 2],
   [["runs", "list", "--limit", "many"], 2],
+  [["runs", "list", "--status", "complete"], 2],
   [["runs", "export", "nothing-like-it"], 2],
   [["runs", "import", "done.jsonl"], 9],
   [["runs", "import", "junk.jsonl"], 7],
@@ -220,16 +243,7 @@ describe("stdout is data, stderr is talk", { timeout: 60_000 }, () => {
 });
 
 describe("what is said of a run", { timeout: 60_000 }, () => {
-  const spaces: LedgerSpace[] = [];
-
-  afterEach(() => {
-    for (const one of spaces.splice(0)) one.remove();
-  });
-
-  function own(made: LedgerSpace): LedgerSpace {
-    spaces.push(made);
-    return made;
-  }
+  const own = scene();
 
   test("a sensitive notice is a word in the progress", async () => {
     const done = await space.ambit(["run", "notice.workfile.yaml", "-i", "secret=s3cr3t"]);
@@ -237,6 +251,55 @@ describe("what is said of a run", { timeout: 60_000 }, () => {
     expect(done.stderr).toContain("• tell [sensitive]");
     expect(done.stderr).not.toContain("object Object");
     expect(done.stderr).not.toContain("s3cr3t");
+  });
+
+  test("a folder is checked with every workflow below it, and more is said where to read on", async () => {
+    const done = await space.ambit(["check", "folder"]);
+    expect(done.code).toBe(3);
+    expect(done.stderr).toContain("folder/deeper/two.workfile.yaml:");
+    expect(done.stderr).toContain("More: ambit explain workfile.unknown_key");
+    const json = JSON.parse((await space.ambit(["check", "folder", "--json"])).stdout) as { files: string[] };
+    expect(json.files).toEqual(["folder/deeper/two.workfile.yaml", "folder/one.workfile.yaml"]);
+  });
+
+  test("of a run that is over, resume says so and how it ended", async () => {
+    const done = await space.ambit(["resume", "done"]);
+    expect(done.stderr).toContain("done is over already, and nothing was done.");
+    expect(done.stderr).toContain("Completed in");
+    expect(done.stderr).not.toContain("settle");
+  });
+
+  test("a list that is empty says why", async () => {
+    expect((await space.ambit(["runs", "list", "--status", "suspended"])).stderr).toContain(
+      "No runs with the status suspended.",
+    );
+    expect((await space.ambit(["runs", "list", "--store", "memory"])).stderr).toContain("No runs yet");
+  });
+
+  test("a step of an agent is shown with its turns, and its calls with arguments and results", async () => {
+    const shown = (await space.ambit(["runs", "show", "done", "--step", "settle"])).stdout;
+    expect(shown).toContain("(turns)[0] turn: ledger.look");
+    expect(shown).toContain("(tools)[0] ledger.look ok in");
+    expect(shown).toMatch(/arguments \{[\s\S]*result \{/);
+  });
+
+  test("what a connector says comes after the lines of what went before it", async () => {
+    const { stderr } = await space.ambit(["run", "post.workfile.yaml"]);
+    const at = (text: string): number => stderr.indexOf(text);
+    expect(at("✓ look ")).toBeGreaterThan(0);
+    expect(at("[sales] told")).toBeGreaterThan(at("✓ look "));
+    expect(at("✓ tell ")).toBeGreaterThan(at("[sales] told"));
+  });
+
+  test("every command has an example in its help, and no help shows an empty default", async () => {
+    const names = [...GOOD.map(([args]) => args), ["runs", "import"], ["connectors", "import"]].map((args) =>
+      args.slice(0, ["runs", "connectors", "agents"].includes(args[0] ?? "") ? 2 : 1),
+    );
+    for (const name of new Map(names.map((args) => [args.join(" "), args])).values()) {
+      const { stdout } = await space.ambit([...name, "--help"]);
+      expect(stdout, name.join(" ")).toContain(`Example:\n  ambit ${name.join(" ")}`);
+      expect(stdout).not.toContain("[]");
+    }
   });
 
   test("only a start that is refused says that nothing ran", async () => {
@@ -305,16 +368,11 @@ describe("what is said of a run", { timeout: 60_000 }, () => {
 });
 
 describe("what is loaded", { timeout: 60_000 }, () => {
-  const spaces: Workspace[] = [];
-
-  afterEach(() => {
-    for (const one of spaces.splice(0)) one.remove();
-  });
+  const held = scene();
 
   /** The packages that a command loads, and how many modules of our own. */
   async function loadedBy(args: string[]): Promise<{ packages: string[]; own: string[] }> {
-    const own = new Workspace({ "ledger.workfile.yaml": LEDGER_WORKFILE, "manifest.yaml": LEDGER_MANIFEST });
-    spaces.push(own);
+    const own = held(new Workspace({ "ledger.workfile.yaml": LEDGER_WORKFILE, "manifest.yaml": LEDGER_MANIFEST }));
     const list = own.path("modules");
     const hook = join(root, "test/e2e/module-list.mjs");
     const done = await own.ambit(args, { AMBIT_MODULE_LIST: list, NODE_OPTIONS: `--import=${hook}` });

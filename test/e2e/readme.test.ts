@@ -1,22 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ensureBuilt } from "../built/built.ts";
+import { describe, expect, test } from "vitest";
+import { scene } from "../faults/scene.ts";
 import { readRecords, Workspace } from "../faults/workspace.ts";
 
-const spaces: Workspace[] = [];
-
-function example(name: string): Workspace {
-  const space = Workspace.ofExample(name);
-  spaces.push(space);
-  return space;
-}
-
-beforeAll(ensureBuilt, 120_000);
-
-afterEach(() => {
-  for (const space of spaces.splice(0)) space.remove();
-});
+const held = scene();
+const example = (name: string): Workspace => held(Workspace.ofExample(name));
 
 /** A word that stands nowhere else. */
 const fresh = (): string => `Q-${randomBytes(6).toString("hex")}`;

@@ -1,23 +1,13 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { RunRecord } from "../../src/journal/event.ts";
 import type { RunResult } from "../../src/journal/result.ts";
-import { ensureBuilt, root, startAmbit } from "../built/built.ts";
+import { root, startAmbit } from "../built/built.ts";
 import { LEDGER_MANIFEST, type LedgerSpace, type StubCall, stubSpace } from "./ledger.ts";
+import { scene } from "./scene.ts";
 import { readRecords, Workspace } from "./workspace.ts";
 
 const killAt = `${root}/test/faults/kill-at.mjs`;
-const spaces: Workspace[] = [];
-
-function held<T extends Workspace>(space: T): T {
-  spaces.push(space);
-  return space;
-}
-
-beforeAll(ensureBuilt, 120_000);
-
-afterEach(() => {
-  for (const space of spaces.splice(0)) space.remove();
-});
+const held = scene();
 
 /** Kills a run in the moment record `at` is on disk, and goes on with it. */
 async function killAndResume(

@@ -1,22 +1,12 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ensureBuilt, root } from "../built/built.ts";
+import { describe, expect, test } from "vitest";
+import { root } from "../built/built.ts";
 import { clerk, type LedgerSpace, serverSpace, stubSpace } from "./ledger.ts";
+import { scene } from "./scene.ts";
 import { lives, until } from "./workspace.ts";
 
 const RUN = ["run", "ledger.workfile.yaml", "-i", "item=a-7"];
 const KEY = /^wf-agent-v1:[0-9a-f]{64}$/;
-const spaces: LedgerSpace[] = [];
-
-function held<T extends LedgerSpace>(space: T): T {
-  spaces.push(space);
-  return space;
-}
-
-beforeAll(ensureBuilt, 120_000);
-
-afterEach(() => {
-  for (const space of spaces.splice(0)) space.remove();
-});
+const held = scene();
 
 /** Starts a run and kills its engine, by the pid that it tells itself, while the server holds a call of `tool`. */
 async function killDuring(space: LedgerSpace, tool: string, run: string): Promise<void> {

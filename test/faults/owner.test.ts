@@ -1,6 +1,7 @@
-import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ensureBuilt, lastJson } from "../built/built.ts";
+import { describe, expect, test } from "vitest";
+import { lastJson } from "../built/built.ts";
 import { clerk, type LedgerSpace, serverSpace, stubSpace } from "./ledger.ts";
+import { scene } from "./scene.ts";
 import { asEnded, readRecords, until } from "./workspace.ts";
 
 const RUN = ["run", "ledger.workfile.yaml", "-i", "item=a-7", "--json"];
@@ -10,18 +11,7 @@ const HANGS = "actions:\n  ledger.look: [ { hang: true } ]\n  ledger.send: [ { r
 const DEAF = "actions:\n  ledger.look: [ { hang: { ignore_signal: 30s }, return: { done: look, of: a-7 } } ]\n";
 const ANSWERS = "actions:\n  ledger.look: [ { delay: 300ms, return: { done: look, of: a-7 } } ]\n";
 
-const spaces: LedgerSpace[] = [];
-
-function held<T extends LedgerSpace>(space: T): T {
-  spaces.push(space);
-  return space;
-}
-
-beforeAll(ensureBuilt, 120_000);
-
-afterEach(() => {
-  for (const space of spaces.splice(0)) space.remove();
-});
+const held = scene();
 
 const dispatched = (space: LedgerSpace): Promise<true> =>
   until("a dispatch", () => (space.calls.some((call) => call.phase === "dispatched") ? true : null));

@@ -1,14 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createEngine, readRunFile } from "../../src/app/engine.ts";
 import { Refused } from "../../src/app/refused.ts";
 import type { Json, JsonObject } from "../../src/base/json.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
 import { outOfJson } from "../../src/journal/hashes.ts";
-import { ensureBuilt, main } from "../built/built.ts";
+import { main } from "../built/built.ts";
 import { clerk, type LedgerSpace, serverSpace, stubSpace } from "./ledger.ts";
+import { scene } from "./scene.ts";
 import { type Replayed, until, Workspace } from "./workspace.ts";
 
 /** How a replay in this process came out. */
@@ -18,18 +19,7 @@ interface Judged {
   refused: { error: { code: string; message: string } } | null;
 }
 
-const spaces: Workspace[] = [];
-
-function held<T extends Workspace>(space: T): T {
-  spaces.push(space);
-  return space;
-}
-
-beforeAll(ensureBuilt, 120_000);
-
-afterEach(() => {
-  for (const space of spaces.splice(0)) space.remove();
-});
+const held = scene();
 
 describe("replay contacts nothing (DU-20)", { timeout: 120_000 }, () => {
   test("with script, servers and deployment gone, twice, it gives the recorded digest", async () => {

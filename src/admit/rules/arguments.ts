@@ -14,11 +14,11 @@ export function checkStepArguments(admission: Admission): void {
   for (const step of allSteps(admission.input.plan)) {
     const manifest = step.kind === "action" ? admission.manifests[step.action]?.manifest : undefined;
     if (step.kind !== "action" || manifest === undefined) continue;
-    for (const { message, help } of problemsOf(manifest, step.args)) {
+    for (const { message, help, argument } of problemsOf(manifest, step.args)) {
       find(admission, {
         code: "action.invalid_input",
         message: `${stepName(step)}, ${manifest.name}: ${message}`,
-        span: step.span,
+        at: [step, argument === null ? { is: "subject" } : { is: "argument", name: argument }],
         help,
         // The step itself fails with the same code when it comes to it: a handler may count on that.
         severity: "warning",
@@ -27,19 +27,27 @@ export function checkStepArguments(admission: Admission): void {
   }
 }
 
-function problemsOf(manifest: ActionManifest, args: Value): { message: string; help: string }[] {
+/** `argument`: the one that is meant; null: all of them together, or one that is missing. */
+interface ArgumentProblem {
+  message: string;
+  help: string;
+  argument: string | null;
+}
+
+function problemsOf(manifest: ActionManifest, args: Value): ArgumentProblem[] {
   const names =
     "map" in args ? Object.keys(args.map) : "lit" in args && isObject(args.lit) ? Object.keys(args.lit) : null;
   if (names === null) return [];
   const { properties, required, additionalProperties } = manifest.input;
   const taken = isObject(properties) ? Object.keys(properties) : [];
   const reserved = manifest.idempotency.kind === "keyed" ? manifest.idempotency.field : null;
-  const problems: { message: string; help: string }[] = [];
+  const problems: ArgumentProblem[] = [];
   if (additionalProperties === false && !isObject(manifest.input["patternProperties"])) {
     for (const name of names.filter((entry) => !taken.includes(entry))) {
       problems.push({
         message: `it takes no ${JSON.stringify(name)}.`,
         help: `${didYouMean(name, taken)} It takes: ${taken.join(", ") || "nothing"}.`.trim(),
+        argument: name,
       });
     }
   }
@@ -48,7 +56,11 @@ function problemsOf(manifest: ActionManifest, args: Value): { message: string; h
   );
   for (const name of must.map(String)) {
     if (names.includes(name)) continue;
-    problems.push({ message: `the argument ${name} is missing.`, help: `It must have: ${must.join(", ")}.` });
+    problems.push({
+      message: `the argument ${name} is missing.`,
+      help: `It must have: ${must.join(", ")}.`,
+      argument: null,
+    });
   }
   if (problems.length > 0 || reserved !== null) return problems;
   const whole = literalOf(args);
@@ -56,6 +68,7 @@ function problemsOf(manifest: ActionManifest, args: Value): { message: string; h
   return checkValue(manifest.input, whole).map((problem) => ({
     message: `${problem.message}.`,
     help: `Expected: ${problem.expected}.`,
+    argument: firstKey(problem.path),
   }));
 }
 
@@ -69,4 +82,8 @@ function literalOf(args: Value): Json | undefined {
     out[name] = part.lit;
   }
   return out;
+}
+
+function firstKey(path: string): string | null {
+  return /^[\w-]+/.exec(path)?.[0] ?? null;
 }

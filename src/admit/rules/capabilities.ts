@@ -1,6 +1,6 @@
 import { allSteps, type Plan } from "../../plan/plan.ts";
 import type { Step } from "../../plan/step.ts";
-import { type Admission, find, stepName } from "../admission.ts";
+import { type Admission, find, type StepWord, stepName } from "../admission.ts";
 
 /** Older names of capabilities, as seed 002 has them. */
 export const CAPABILITY_ALIASES: { [capability: string]: string } = {
@@ -34,16 +34,16 @@ export function checkCapabilities(admission: Admission): void {
       find(admission, {
         code: "capability.unsupported",
         message: `${stepName(step)} needs the capability ${capability}, which is not offered here.`,
-        span: step.span,
+        at: [step, { is: "subject" }],
         help: `Offered: ${[...capabilities].sort().join(", ") || "none"}.`,
       });
     }
-    for (const what of unsupportedIn(step)) {
+    for (const { what, word } of unsupportedIn(step)) {
       find(admission, {
         code: "capability.unsupported",
         message: `${stepName(step)} uses ${what}, which this version parses and does not run.`,
-        span: step.span,
-        help: "Write it with what this version runs: actions, wf.agent, wf.let, wf.if, wf.switch, wf.each, wf.notify, wf.stop, wf.fail.",
+        at: [step, word],
+        help: `Write it with what this version runs: ${SUPPORTED.join(", ")}.`,
       });
     }
   }
@@ -53,15 +53,33 @@ export function checkCapabilities(admission: Admission): void {
     find(admission, {
       code: "capability.unsupported",
       message: "cleanup of a file is parsed and not run by this version.",
-      span: plan.cleanup[0]?.steps[0]?.span ?? span,
+      at: plan.cleanup[0]?.steps[0]?.span ?? span,
     });
   }
   if (plan.single !== undefined) {
-    find(admission, { code: "capability.unsupported", message: "single is parsed and not run by this version.", span });
+    find(admission, {
+      code: "capability.unsupported",
+      message: "single is parsed and not run by this version.",
+      at: span,
+    });
   }
 }
 
-const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {
+/** What this version runs, as a step says it. */
+export const SUPPORTED = [
+  "actions",
+  "wf.agent",
+  "wf.let",
+  "wf.if",
+  "wf.switch",
+  "wf.each",
+  "wf.notify",
+  "wf.stop",
+  "wf.fail",
+] as const;
+
+/** What it parses and refuses: never ignored. The README lists them, and a test holds it against this. */
+export const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {
   repeat: "wf.repeat",
   parallel: "wf.parallel",
   call: "wf.call",
@@ -69,11 +87,14 @@ const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {
   ask: "wf.ask",
 };
 
-function unsupportedIn(step: Step): string[] {
-  const found: string[] = [];
+export const UNSUPPORTED_KEYS = ["cleanup", "single", "on_unknown: halt", "on_unknown: reconcile"] as const;
+
+function unsupportedIn(step: Step): { what: string; word: StepWord }[] {
+  const found: { what: string; word: StepWord }[] = [];
   const kind = UNSUPPORTED_KINDS[step.kind];
-  if (kind !== undefined) found.push(kind);
-  if (step.cleanup.length > 0) found.push("cleanup");
-  if (step.onUnknown === "halt" || step.onUnknown === "reconcile") found.push(`on_unknown: ${step.onUnknown}`);
+  if (kind !== undefined) found.push({ what: kind, word: { is: "subject" } });
+  if (step.cleanup.length > 0) found.push({ what: "cleanup", word: { is: "key", name: "cleanup" } });
+  if (step.onUnknown === "halt" || step.onUnknown === "reconcile")
+    found.push({ what: `on_unknown: ${step.onUnknown}`, word: { is: "key", name: "on_unknown" } });
   return found;
 }

@@ -21,7 +21,7 @@ export function checkCeiling(admission: Admission, proved: ProvedBounds): void {
     find(admission, {
       code: "plan.ceiling_exceeded",
       message: `The plan's worst case of ${name} is ${bound}, over the ceiling of ${limit}.`,
-      span: step?.span ?? first,
+      at: step === null ? first : [step, { is: "key", name: "budget" }],
       help: "Lower the budgets, attempts or loop bounds in the file, or raise policy.ceiling in ambit.yaml.",
     });
   }
@@ -30,7 +30,7 @@ export function checkCeiling(admission: Admission, proved: ProvedBounds): void {
     find(admission, {
       code: "plan.unbounded",
       message: `The worst case of ${bound} cannot be proved: ${stepName(step)} has no budget of ${bound === "tokens" ? "tokens" : "steps"}.`,
-      span: step.span,
+      at: [step, { is: "key", name: "budget" }],
       help: `Give its budget ${bound === "tokens" ? "tokens: N" : "steps: N"}.`,
       severity: limited ? "error" : "hint",
     });

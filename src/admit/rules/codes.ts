@@ -16,7 +16,7 @@ export function checkCodes(admission: Admission): void {
         find(admission, {
           code: "workfile.bad_value",
           message: `${stepName(step)} fails with ${code}, which is a code of the engine's own.`,
-          span: step.span,
+          at: [step, { is: "argument", name: "code" }],
           help: "Use a family of your own, such as the name of the workflow.",
         });
       }
@@ -27,7 +27,7 @@ export function checkCodes(admission: Admission): void {
       find(admission, {
         code: "workfile.bad_value",
         message: `${stepName(step)} catches ${pattern}: that is a family of the engine's codes and the connector ${family}'s.`,
-        span: step.span,
+        at: [step, { is: "key", name: "catch" }],
         help: "Name the codes that are meant.",
         severity: "warning",
       });

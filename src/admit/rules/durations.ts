@@ -9,7 +9,7 @@ export function checkDurations(admission: Admission): void {
     find(admission, {
       code: "workfile.bad_value",
       message: `${stepName(step)} waits ${formatDuration(step.backoff)} before a retry: at most ${formatDuration(MAX_BACKOFF_MS)}.`,
-      span: step.span,
+      at: [step, { is: "key", name: "retry.backoff" }],
       help: "For a longer pause put the step in a loop with a wait.",
     });
   }

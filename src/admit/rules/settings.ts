@@ -13,7 +13,7 @@ export function checkSettings(admission: Admission): void {
     find(admission, {
       code: "deployment.missing_setting",
       message: `The file reads settings.${path}, which the deployment does not have.`,
-      span: readerOf(plan, path) ?? plan.steps[0]?.span ?? START_OF_TEXT,
+      at: readerOf(plan, path) ?? plan.steps[0]?.span ?? START_OF_TEXT,
       help: "Add it under settings in ambit.yaml.",
     });
   }

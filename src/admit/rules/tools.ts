@@ -14,7 +14,7 @@ export function checkTools(admission: Admission): void {
       const action = admission.manifests[name];
       if (action === undefined) continue;
       const refuse = (message: string, help: string): void =>
-        find(admission, { code: "catalog.not_a_tool", message, span: step.span, help });
+        find(admission, { code: "catalog.not_a_tool", message, at: [step, { is: "tool", name }], help });
       if (name.length + 1 > MAX_WIRE_NAME) {
         refuse(
           `${name}, a tool of ${stepName(step)}, has a name that is too long for a model's wire format.`,
@@ -42,7 +42,7 @@ export function hintUnkeyedWrites(admission: Admission): void {
       find(admission, {
         code: "agent.unkeyed_write",
         message: `${stepName(step)} gives its agent ${name}, a write without an idempotency key.`,
-        span: step.span,
+        at: [step, { is: "tool", name }],
         help: "Let the agent return what to write, and write it in an ordinary step; or give the action a key.",
         severity: "hint",
       });

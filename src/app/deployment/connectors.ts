@@ -5,7 +5,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { BUILTIN_MANIFESTS } from "../../catalog/builtin-manifests.ts";
 import type { Manifest } from "../../catalog/manifest.ts";
 import { connectorNameProblem, isPlainName } from "../../catalog/names.ts";
-import type { Diagnostic } from "../../errors/diagnostic.ts";
+import { type Diagnostic, diagnostic } from "../../errors/diagnostic.ts";
 import { keyPath } from "../../text/path.ts";
 import { clip } from "../../text/reader.ts";
 import type { MapEntry, TreeNode } from "../../text/tree.ts";
@@ -202,7 +202,10 @@ class ConnectorsReader {
     const file = resolve(this.#section.folder, "manifests", `${name}.yaml`);
     if (!existsSync(file)) return null;
     const read = manifestFromFile(file, name);
-    if ("problem" in read) return null;
+    if ("problem" in read) {
+      this.#diagnostics.push(diagnostic("catalog.invalid_manifest", `The manifest ${read.problem}.`, { file }));
+      return null;
+    }
     this.#diagnostics.push(...read.diagnostics);
     return read.manifest;
   }

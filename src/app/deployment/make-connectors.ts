@@ -44,7 +44,7 @@ export function makeConnector(config: ConnectorConfig, context: ConnectorContext
         clock,
       });
     case "module":
-      return new ModuleConnector({ name, module: how.path, connections, resolveSecret });
+      return new ModuleConnector({ name, module: how.path, connections, resolveSecret, clock });
     case "mcp":
     case "mcp-http":
       return new McpConnector({

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { SecretRef } from "../../admit/deployment.ts";
 import { Refusal } from "../../errors/fault.ts";
+import { readRegularFile } from "../../host/files/regular-file.ts";
 import type { Environment } from "./section.ts";
 
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -11,7 +11,7 @@ const MAX_SECRET_BYTES = 64 * 1024;
  */
 export function secretResolver(env: Environment): (ref: SecretRef) => Promise<string> {
   return async (ref) => {
-    const value = "env" in ref ? fromEnvironment(ref.env, env) : await fromFile(ref.file);
+    const value = "env" in ref ? fromEnvironment(ref.env, env) : fromFile(ref.file);
     return `${ref.prefix ?? ""}${value}`;
   };
 }
@@ -22,14 +22,12 @@ function fromEnvironment(name: string, env: Environment): string {
   throw new Refusal("deployment.missing_secret", `The environment variable ${name} is not set.`, { env: name });
 }
 
-async function fromFile(file: string): Promise<string> {
-  let text: string;
-  try {
-    text = await readFile(file, "utf8");
-  } catch {
-    throw new Refusal("deployment.missing_secret", `The secret file ${file} cannot be read.`, { file });
+function fromFile(file: string): string {
+  const read = readRegularFile(file, MAX_SECRET_BYTES);
+  if (!read.ok) {
+    throw new Refusal("deployment.missing_secret", `The secret file ${file} cannot be read: ${read.why}.`, { file });
   }
-  const value = text.replace(/\r?\n$/, "");
-  if (value !== "" && value.length <= MAX_SECRET_BYTES) return value;
-  throw new Refusal("deployment.missing_secret", `The secret file ${file} is empty or too large.`, { file });
+  const value = read.text.replace(/\r?\n$/, "");
+  if (value !== "") return value;
+  throw new Refusal("deployment.missing_secret", `The secret file ${file} is empty.`, { file });
 }

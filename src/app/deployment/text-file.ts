@@ -1,5 +1,5 @@
-import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
+import { readRegularFile } from "../../host/files/regular-file.ts";
 import { SourceText, type TreeNode } from "../../text/tree.ts";
 import { parseYaml } from "../../text/yaml.ts";
 
@@ -13,21 +13,10 @@ export type TextFile =
 
 /** Reads and parses a YAML or JSON file. `name` is what diagnostics call it: the path itself by default. */
 export function readTextFile(file: string, name = file): TextFile {
-  let text: string;
-  try {
-    const handle = openSync(file, "r");
-    try {
-      const stat = fstatSync(handle);
-      if (!stat.isFile()) return { problem: `${file} is no file` };
-      if (stat.size > MAX_FILE_BYTES) return { problem: `${file} is larger than 2 MiB` };
-      text = readFileSync(handle, "utf8");
-    } finally {
-      closeSync(handle);
-    }
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    return { problem: code === "ENOENT" ? `${file} does not exist` : `${file} cannot be read (${code})` };
+  const read = readRegularFile(file, MAX_FILE_BYTES);
+  if (!read.ok) {
+    return { problem: read.code === "ENOENT" ? `${file} does not exist` : `${file} cannot be read: ${read.why}` };
   }
-  const source = new SourceText(name, text);
+  const source = new SourceText(name, read.text);
   return { source, ...parseYaml(source) };
 }

@@ -1,4 +1,6 @@
+import { notFoundText } from "../../app/deployments.ts";
 import { createEngine } from "../../app/engine.ts";
+import { modelName } from "../../view/words.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
 import { jsonText, oneLine } from "../terminal.ts";
@@ -22,11 +24,13 @@ export async function agentsListCommand(options: CommonOptions): Promise<number>
       }));
     if (terminal.json) terminal.out(`${jsonText({ config: deployment.file, agents: rows })}\n`);
     else if (rows.length === 0)
-      terminal.err(`No agents: add them under agents in ${deployment.file ?? "ambit.yaml"}.\n`);
+      terminal.err(
+        `${deployment.file === null ? notFoundText([engine.cwd]) : `No agents: add them under agents in ${oneLine(deployment.file, 400)}.`}\n`,
+      );
     else
       for (const row of rows)
         terminal.out(
-          `${oneLine(row.name)}  ${row.provider} ${oneLine(row.model)}  id ${oneLine(row.id)}${row.default ? "  default" : ""}\n`,
+          `${oneLine(row.name)}  ${oneLine(modelName(row.provider, row.model))}  id ${oneLine(row.id)}${row.default ? "  default" : ""}\n`,
         );
     return 0;
   } catch (error) {

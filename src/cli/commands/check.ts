@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import { diagnoseWorkflow, readWorkflow, type WorkflowFile } from "../../app/workflow-file.ts";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
-import { findWorkflows } from "../find-workflows.ts";
+import { counted } from "../../view/words.ts";
+import { namedWorkflows } from "../named-workflows.ts";
 import { type CommonOptions, terminalOf, usage } from "../options.ts";
-import { printDiagnostics, printRefusal, summary } from "../refusal.ts";
-import { jsonText, safeText, type Terminal } from "../terminal.ts";
+import { printDiagnostics, printExplain, printRefusal, summary } from "../refusal.ts";
+import { jsonText, oneLine, safeText, type Terminal } from "../terminal.ts";
 
 const FORMATS = ["text", "json", "sarif", "github"] as const;
 type Format = (typeof FORMATS)[number];
@@ -22,9 +23,7 @@ export async function checkCommand(files: string[], options: CheckOptions): Prom
   try {
     const format = FORMATS.find((name) => name === wanted);
     if (format === undefined) throw usage("--format takes text, json, sarif or github.");
-    const names = files.length > 0 ? files : findWorkflows(process.cwd());
-    if (names.length === 0)
-      throw usage("No workflow found here: name a file, or go to a folder with *.workfile.yaml files.");
+    const names = namedWorkflows(files);
     if (options.fix && names.includes("-"))
       throw usage("--fix changes files: save the text in one, or check it without --fix.");
     const fixed = options.fix ? await fixAll(names, terminal) : null;
@@ -40,9 +39,10 @@ export async function checkCommand(files: string[], options: CheckOptions): Prom
       terminal.out(await rendered(format, diagnostics));
     } else if (diagnostics.length > 0) {
       printDiagnostics(terminal, diagnostics);
+      printExplain(terminal, diagnostics);
     } else {
       terminal.err(
-        `${names.length === 1 ? names[0] : `${names.length} files`}: ${summary(diagnostics satisfies Diagnostic[])}\n`,
+        `${names.length === 1 ? oneLine(names[0] ?? "") : counted(names.length, "file")}: ${summary(diagnostics satisfies Diagnostic[])}\n`,
       );
     }
     return ok ? 0 : 3;
@@ -61,7 +61,7 @@ async function fixAll(names: readonly string[], terminal: Terminal): Promise<{ f
   const { fixFile } = await import("../fix-file.ts");
   const fixed = names.map((file) => ({ file, findings: fixFile(file) })).filter(({ findings }) => findings > 0);
   for (const { file, findings } of fixed) {
-    terminal.err(`${safeText(file)}: ${findings} ${findings === 1 ? "finding" : "findings"} put right\n`);
+    terminal.err(`${safeText(file)}: ${counted(findings, "finding")} put right\n`);
   }
   return fixed;
 }

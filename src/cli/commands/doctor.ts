@@ -1,6 +1,9 @@
 import { CAPABILITY_ALIASES } from "../../admit/rules/capabilities.ts";
 import { OFFERED_CAPABILITIES } from "../../app/capabilities.ts";
+import { notFoundText } from "../../app/deployments.ts";
 import { createEngine } from "../../app/engine.ts";
+import { type Ailment, findAilments } from "../../app/health.ts";
+import { counted } from "../../view/words.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { asRefused } from "../refusal.ts";
 import { jsonText, oneLine } from "../terminal.ts";
@@ -19,6 +22,7 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
   const terminal = terminalOf(options);
   const engine = await createEngine(engineOptions(options, terminal, "ambit doctor"));
   const findings: Finding[] = [];
+  const ailments: Ailment[] = [];
   try {
     const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
     findings.push({
@@ -34,13 +38,16 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
     });
     await tried(findings, "deployment", async () => {
       const deployment = await engine.deployment(engine.cwd);
-      return deployment.file === null
-        ? "none: built-in connectors only"
-        : `${deployment.file}, ${Object.keys(deployment.agents).length} agents, ${Object.keys(deployment.connectors).length} connectors`;
+      ailments.push(...(await findAilments(deployment, process.env)));
+      const { file, agents, connectors } = deployment;
+      return file === null
+        ? `${notFoundText([engine.cwd])} Without one there are the built-in connectors only.`
+        : `${file}, ${counted(Object.keys(agents).length, "agent")}, ${counted(Object.keys(connectors).length, "connector")}`;
     });
+    findings.push(...ailments.map((ailment) => ({ ...ailment, ok: false })));
     await tried(findings, "store", async () => {
       const { kind, path, durability } = (await engine.journal(null)).describe();
-      return `${kind} ${path ?? ""} durability ${durability}`;
+      return [kind, path, `durability ${durability}`].filter((part) => part !== null).join(" ");
     });
     const ok = findings.every((finding) => finding.ok);
     const capabilities = OFFERED_CAPABILITIES.map((name) => ({ name, alias: CAPABILITY_ALIASES[name] ?? null }));
@@ -56,6 +63,7 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
           `${finding.ok ? terminal.color.green("✓") : terminal.color.red("✗")} ${finding.what}: ${oneLine(finding.said, 300)}\n`,
         );
       }
+      if (!ok) terminal.err(`${counted(findings.filter((finding) => !finding.ok).length, "finding")}.\n`);
       terminal.out(`  capabilities: ${capabilities.map((entry) => entry.name).join(", ")}\n`);
     }
     return ok ? 0 : 1;

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { readWorkflow } from "../../app/workflow-file.ts";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { type Formatted, format } from "../../syntax/format.ts";
-import { findWorkflows } from "../find-workflows.ts";
-import { type CommonOptions, terminalOf, usage } from "../options.ts";
+import { namedWorkflows } from "../named-workflows.ts";
+import { type CommonOptions, terminalOf } from "../options.ts";
 import { printDiagnostics, printRefusal } from "../refusal.ts";
 import { rewriteFile } from "../rewrite-file.ts";
 import { jsonText, safeText } from "../terminal.ts";
@@ -29,9 +29,7 @@ export async function fmtCommand(files: string[], options: FmtOptions): Promise<
   const terminal = terminalOf(options);
   const check = options.check === true;
   try {
-    const names = files.length > 0 ? files : findWorkflows(process.cwd());
-    if (names.length === 0)
-      throw usage("No workflow found here: name a file, or go to a folder with *.workfile.yaml files.");
+    const names = namedWorkflows(files);
     const entries: Entry[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const name of names) {

@@ -3,8 +3,9 @@ import { boundText } from "../../admit/bounds.ts";
 import { createEngine } from "../../app/engine.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { hasErrors } from "../../errors/diagnostic.ts";
-import { type CommonOptions, engineOptions, readAgentChoices, terminalOf } from "../options.ts";
-import { printDiagnostics, printRefusal } from "../refusal.ts";
+import { modelName } from "../../view/words.ts";
+import { type CommonOptions, checkAgentChoices, engineOptions, readAgentChoices, terminalOf } from "../options.ts";
+import { printDiagnostics, printExplain, printRefusal } from "../refusal.ts";
 import { jsonText, safeText, type Terminal } from "../terminal.ts";
 
 export interface PlanOptions extends CommonOptions {
@@ -16,19 +17,24 @@ export interface PlanOptions extends CommonOptions {
 export async function planCommand(file: string, options: PlanOptions): Promise<number> {
   const terminal = terminalOf(options);
   try {
+    const agents = readAgentChoices(options.agent ?? []);
     const engine = await createEngine({
       ...engineOptions(options, terminal, "ambit plan"),
       ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
-      agents: readAgentChoices(options.agent ?? []),
+      agents,
     });
     const { workflow, admission } = await engine.plan(file);
+    checkAgentChoices(workflow.plan, agents);
     const diagnostics = [...workflow.diagnostics, ...admission.diagnostics];
     const ok = admission.admitted !== null && !hasErrors(diagnostics);
     if (terminal.json) {
       terminal.out(`${jsonText({ ok, ...reportJson(admission.report), diagnostics })}\n`);
     } else {
       if (ok) terminal.out(reportText(admission.report, workflow.plan?.name ?? file, terminal));
-      if (diagnostics.length > 0) printDiagnostics(terminal, diagnostics);
+      if (diagnostics.length > 0) {
+        printDiagnostics(terminal, diagnostics);
+        printExplain(terminal, diagnostics);
+      }
     }
     if (ok) return 0;
     return diagnostics
@@ -81,7 +87,7 @@ function reportText(report: AdmissionReport, name: string, terminal: Terminal): 
   section("Who can reach what", report.reach);
   section(
     "Agents",
-    report.agents.map((row) => `${row.step}: ${row.agent} → ${row.provider} ${row.model}`),
+    report.agents.map((row) => `${row.step}: ${row.agent} → ${modelName(row.provider, row.model)}`),
   );
   section(
     "Actions",

@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { createEngine, readRunFile } from "../../app/engine.ts";
+import { createEngine } from "../../app/engine.ts";
+import { readRunFile } from "../../app/saved-run.ts";
 import type { ReplayReport } from "../../run/replay.ts";
+import { counted } from "../../view/words.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
 import { shown } from "../shown.ts";
@@ -35,11 +37,11 @@ function asJson(report: ReplayReport): { [key: string]: unknown } {
 function said(report: ReplayReport): string {
   switch (report.is) {
     case "equal":
-      return `equal ${report.digest} (${report.status}, ${report.events} records, nothing contacted)`;
+      return `equal ${report.digest} (${report.status}, ${counted(report.events, "record")}, nothing contacted)`;
     case "reevaluated":
-      return `evaluated with the changed file from ${report.events} records, nothing contacted: ${report.status}${report.error === null ? "" : ` ${jsonText(shown(report.error))}`}\n${jsonText(shown(report.outputs), 2)}`;
+      return `evaluated with the changed file from ${counted(report.events, "record")}, nothing contacted: ${report.status}${report.error === null ? "" : ` ${jsonText(shown(report.error))}`}\n${jsonText(shown(report.outputs), 2)}`;
     case "unfinished":
-      return `equal as far as it goes: ${report.events} records of a run that has not ended`;
+      return `equal as far as it goes: ${counted(report.events, "record")} of a run that has not ended`;
     case "diverged":
       return safeText(
         [

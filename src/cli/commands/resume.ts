@@ -2,7 +2,7 @@ import { createEngine, type EngineRun } from "../../app/engine.ts";
 import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, engineOptions, readInputs, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
-import { followRun, printVersionLine } from "../run-output.ts";
+import { followRun, printEnded, printVersionLine } from "../run-output.ts";
 
 export interface ResumeOptions extends CommonOptions {
   i?: string[];
@@ -22,6 +22,7 @@ export async function resumeCommand(run: string, options: ResumeOptions): Promis
     const inputs = readInputs([], options.i ?? [], []);
     const resumed = await interrupts.start((signal) => engine.resume(run, { inputs, signal }));
     begun = resumed;
+    if (resumed.isOver && !terminal.json) return await printEnded(terminal, resumed);
     return await followRun(terminal, resumed, `Look at it with: ambit runs show ${resumed.id}`, interrupts);
   } catch (error) {
     return printRefusal(terminal, error, begun === null ? { nothing: true } : { run: begun.id });

@@ -4,6 +4,7 @@ import { readWorkflow } from "../../app/workflow-file.ts";
 import { Interrupts } from "../interrupts.ts";
 import {
   type CommonOptions,
+  checkAgentChoices,
   engineOptions,
   readAgentChoices,
   readDocument,
@@ -32,14 +33,16 @@ export async function runCommand(file: string, pairs: string[], options: RunOpti
   let begun: EngineRun | null = null;
   let engine: Engine | null = null;
   try {
+    const agents = readAgentChoices(options.agent ?? []);
     engine = await createEngine({
       ...engineOptions(options, terminal, `ambit run ${file}`),
       ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
-      agents: readAgentChoices(options.agent ?? []),
+      agents,
     });
     const own = engine;
     const workflow = readWorkflow(file, process.cwd());
     if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+    checkAgentChoices(workflow.plan, agents);
     const warnings = workflow.diagnostics.filter((entry) => entry.severity === "warning");
     if (options.strict && warnings.length > 0)
       throw Refused.by(warnings.map((entry) => ({ ...entry, severity: "error" as const })));

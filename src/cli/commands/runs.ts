@@ -1,15 +1,17 @@
 import { readFileSync } from "node:fs";
-import { createEngine, type Engine, readRunFile } from "../../app/engine.ts";
-import { readSavedRun, type SavedRun } from "../../app/saved-run.ts";
+import { createEngine, type Engine } from "../../app/engine.ts";
+import { readRunFile, readSavedRun, type SavedRun } from "../../app/saved-run.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
-import { formatDuration } from "../../base/duration.ts";
+import { didYouMean } from "../../base/nearest.ts";
 import { isAlive } from "../../host/stores/process-identity.ts";
 import { exportLine } from "../../journal/export.ts";
 import { toResult } from "../../journal/fold.ts";
-import type { Owner, RunHead } from "../../journal/journal.ts";
+import type { Journal, Owner, RunHead } from "../../journal/journal.ts";
+import { OUTCOMES, type RunStatus } from "../../journal/outcome.ts";
 import { runView } from "../../view/run-view.ts";
 import type { StepNode } from "../../view/step-tree.ts";
 import { Timeline } from "../../view/timeline.ts";
+import { counted, lasted } from "../../view/words.ts";
 import { type CommonOptions, engineOptions, terminalOf, usage } from "../options.ts";
 import { recordLine } from "../record-line.ts";
 import { printRefusal } from "../refusal.ts";
@@ -46,6 +48,13 @@ export function listCommand(options: ListOptions): Promise<number> {
   return withEngine(options, "ambit runs list", async (engine, terminal) => {
     const limit = Number(options.limit ?? "20");
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED) throw usage(`--limit takes 1 to ${MOST_LISTED}.`);
+    const { status } = options;
+    if (status !== undefined && !(STATUSES as readonly string[]).includes(status)) {
+      const near = didYouMean(status, STATUSES);
+      throw usage(
+        `--status takes ${STATUSES.join(", ")}, not ${JSON.stringify(status)}.${near === "" ? "" : ` ${near}`}`,
+      );
+    }
     const journal = await engine.journal(null);
     const heads = await journal.list({
       limit,
@@ -53,10 +62,21 @@ export function listCommand(options: ListOptions): Promise<number> {
       ...(options.workflow === undefined ? {} : { name: options.workflow }),
     });
     if (terminal.json) terminal.out(`${jsonText({ runs: heads.map(headJson) })}\n`);
-    else if (heads.length === 0) terminal.err("No runs yet. Start one with: ambit run FILE\n");
+    else if (heads.length === 0) terminal.err(`${noRuns(options, engine.storePath)}\n`);
     else for (const head of heads) terminal.out(`${headLine(head, terminal.color)}\n`);
     return 0;
   });
+}
+
+const STATUSES: readonly RunStatus[] = ["running", ...OUTCOMES];
+
+function noRuns({ status, workflow }: ListOptions, store: string | null): string {
+  const filters = [
+    status === undefined ? "" : `with the status ${status}`,
+    workflow === undefined ? "" : `of the workflow ${oneLine(workflow)}`,
+  ].filter((part) => part !== "");
+  if (filters.length > 0) return `No runs ${filters.join(" and ")}. All runs: ambit runs list`;
+  return `No runs yet${store === null ? "" : ` in ${oneLine(store, 400)}`}. Start one with: ambit run FILE`;
 }
 
 function headJson(head: RunHead): { [key: string]: unknown } {
@@ -107,7 +127,7 @@ export function showCommand(run: string, options: ShowOptions): Promise<number> 
     const saved = await readSavedRun(journal, head.run);
     const { step } = options;
     if (step !== undefined && !isPlace(saved, step)) {
-      throw usage(`The run has nothing at ${JSON.stringify(step)}. ambit runs show RUN names the positions.`);
+      throw usage(nothingAt(saved, head.run, step));
     }
     if (options.events) return showEvents(saved, step, terminal);
     if (terminal.json && step !== undefined) {
@@ -126,6 +146,12 @@ export function showCommand(run: string, options: ShowOptions): Promise<number> 
   });
 }
 
+function nothingAt(saved: SavedRun, run: string, step: string): string {
+  const positions = saved.rows.map((row) => row.position);
+  const near = didYouMean(step, positions);
+  return `The run has nothing at ${JSON.stringify(step)}.${near === "" ? "" : ` ${near}`} ambit runs show ${run} names the steps.`;
+}
+
 function isPlace(saved: SavedRun, position: string): boolean {
   return [...saved.rows, ...saved.records].some((entry) => entry.position === position);
 }
@@ -142,16 +168,28 @@ function showStep(saved: SavedRun, step: string, terminal: Terminal): number {
   let found = false;
   for (const record of saved.records) {
     for (const line of timeline.add(record)) {
-      if (line.position !== step) continue;
+      if (line.position !== step && !isOwnPart(line.position, step)) continue;
       found = true;
+      const part = line.position === step ? "" : `${oneLine(line.position.slice(step.length + 1), 40)} `;
       terminal.out(
-        `${terminal.color.dim(line.at)}  ${safeText(line.text)}${line.key === null ? "" : `  key ${oneLine(line.key)}`}${line.effect === null ? "" : `  effect ${oneLine(line.effect)}`}\n`,
+        `${terminal.color.dim(line.at)}  ${part}${safeText(line.text)}${line.key === null ? "" : `  key ${oneLine(line.key)}`}${line.effect === null ? "" : `  effect ${oneLine(line.effect)}`}\n`,
       );
-      if (line.detail !== null) terminal.out(`${indent(jsonText(shown(line.detail), 2))}\n`);
+      const isCall = line.kind === "call.ended";
+      if (isCall && line.args !== null) terminal.out(`${indent(`arguments ${jsonText(shown(line.args), 2)}`)}\n`);
+      if (line.detail !== null && line.detail !== line.args)
+        terminal.out(`${indent(`${isCall ? "result " : ""}${jsonText(shown(line.detail), 2)}`)}\n`);
     }
   }
   if (found) return 0;
-  throw usage(`The run has no record at ${JSON.stringify(step)}. ambit runs show RUN names the positions.`);
+  terminal.err(`Nothing is recorded of ${oneLine(step)}: it did not run, or did nothing that is recorded.\n`);
+  return 0;
+}
+
+/** What an agent did for its step: its turns and the calls of its tools. */
+function isOwnPart(position: string, step: string): boolean {
+  return (
+    position.startsWith(`${step}.(`) && /^\.\((?:turns|tools|extract|evaluate)\)/.test(position.slice(step.length))
+  );
 }
 
 function showText(saved: SavedRun, head: RunHead, color: Paint): string {
@@ -165,7 +203,7 @@ function showText(saved: SavedRun, head: RunHead, color: Paint): string {
     ...view.tree.flatMap((node) => treeLines(node, "  ", color)),
     "",
     color.dim(
-      `started ${view.startedAt ?? "never"} · ${formatDuration(result.duration_ms)} · ${result.counts.tool_attempts} tool attempts · ${result.counts.tokens} tokens · ${result.counts.events} records`,
+      `started ${view.startedAt ?? "never"} · ${lasted(result.duration_ms)} · ${counted(result.counts.tool_attempts, "tool attempt")} · ${counted(result.counts.tokens, "token")} · ${counted(result.counts.events, "record")}`,
     ),
   ];
   if (head.owner !== null) {
@@ -205,7 +243,7 @@ function treeLines(node: StepNode, pad: string, color: Paint): string[] {
   const facts = [
     row.kind,
     row.status,
-    row.duration_ms === null ? "" : formatDuration(row.duration_ms),
+    row.duration_ms === null ? "" : lasted(row.duration_ms),
     row.attempts > 1 ? `${row.attempts} attempts` : "",
     oneLine(row.code ?? "", 80),
     row.late ? "late" : "",
@@ -227,6 +265,7 @@ export function tailCommand(run: string, options: CommonOptions): Promise<number
     const journal = await engine.journal(null);
     const { run: id } = await journal.find(run);
     if (terminal.json) terminal.out(`${jsonText({ type: "version", ambit: VERSION, record: 1 })}\n`);
+    let told = false;
     const stopping = new AbortController();
     const stop = (): void => stopping.abort();
     process.once("SIGINT", stop);
@@ -242,11 +281,21 @@ export function tailCommand(run: string, options: CommonOptions): Promise<number
         else terminal.out(`${toResult(state).status}\n`);
         stop();
       }
-      if (page.length === 0) await sleep(systemClock, TAIL_EVERY_MS, stopping.signal);
+      if (page.length > 0) continue;
+      if (!told && (await isGone(journal, id))) {
+        terminal.err(`Its process is gone: ambit resume ${oneLine(id)} goes on with it. Ctrl-C ends this.\n`);
+        told = true;
+      }
+      await sleep(systemClock, TAIL_EVERY_MS, stopping.signal);
     }
     process.off("SIGINT", stop);
     return 0;
   });
+}
+
+async function isGone(journal: Journal, run: string): Promise<boolean> {
+  const { owner, status } = await journal.find(run);
+  return status === "running" && owner !== null && isAlive(owner) === false;
 }
 
 /** The records of a run as JSON lines on stdout. */
@@ -274,7 +323,7 @@ export function importCommand(file: string, options: CommonOptions): Promise<num
     await journal.import(records);
     const run = records[0]?.run ?? "";
     if (terminal.json) terminal.out(`${jsonText({ type: "imported", run, events: records.length })}\n`);
-    else terminal.out(`${oneLine(run)}: ${records.length} records.\n`);
+    else terminal.out(`${oneLine(run)}: ${counted(records.length, "record")}.\n`);
     return 0;
   });
 }

@@ -19,8 +19,8 @@ export const agentCodes = {
   "agent.no_result": {
     summary: "The agent neither called a tool nor returned a result, twice.",
     cause:
-      "A turn without a proposal and without a result is answered once with a request for the result; the next such turn ends the step.",
-    fix: "Say in the goal that a result is expected and when the work is done; a model that calls no tools well may need another configuration.",
+      "A turn without a proposal and without a result is answered once with a request for the result; the next such turn ends the step. A scripted agent whose turns have run out says an empty text, which is such a turn.",
+    fix: "Say in the goal that a result is expected and when the work is done; a model that calls no tools well may need another configuration. Give a script one turn more, with finish.",
     example: "turns: [ { say: thinking }, { say: still thinking } ]",
     since: "0.1.0",
   },
@@ -33,7 +33,8 @@ export const agentCodes = {
   },
   "agent.gave_up": {
     summary: "The agent gave up and said why.",
-    cause: "It judged that it cannot reach the goal with its tools and context. The message has its reason.",
+    cause:
+      "It judged that it cannot reach the goal with its tools and context. The message has its reason. Calls that it proposed in the same turn are refused with this code.",
     fix: "Give it what it lacks, or handle the code in `catch`.",
     example: "turns: [ { give_up: there is no such account } ]",
     since: "0.1.0",
@@ -49,7 +50,7 @@ export const agentCodes = {
   "agent.unavailable": {
     summary: "The model could not be reached.",
     cause:
-      "The provider is down, overloaded beyond the configured retries, or refuses the credentials; or no model answers for that agent.",
+      "The provider is down, overloaded beyond the configured retries, or refuses the credentials; or a script has no entry for that agent or that step.",
     fix: "Check `ambit doctor`, the key and the network; `retries` and `stall` stand in the agent's configuration.",
     example: "agents: { helper: { provider: openai-compatible, base_url: http://127.0.0.1:1/v1, model: x } }",
     since: "0.1.0",

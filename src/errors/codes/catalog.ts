@@ -3,7 +3,8 @@ import type { CodePage } from "../codes.ts";
 export const catalogCodes = {
   "deployment.invalid": {
     summary: "ambit.yaml, or a file that it names, cannot be used as it stands.",
-    cause: "A key is not known, is missing or has a value of the wrong kind, or the file cannot be read.",
+    cause:
+      "A key is not known, is missing or has a value of the wrong kind, or the file cannot be read: only regular files are.",
     fix: "Go to the line shown; the message names the legal keys and values, and the nearest one to a slip.",
     example: "limits: { dedline: 1h }   # deadline: 1h",
     since: "0.1.0",
@@ -11,8 +12,8 @@ export const catalogCodes = {
   "deployment.missing_secret": {
     summary: "A secret that the run needs is not there.",
     cause:
-      "The environment variable of an { env: NAME } is not set or empty, or the file of a { file: PATH } cannot be read.",
-    fix: "Set the variable where ambit runs, or put the file in its place. The value itself never stands in ambit.yaml.",
+      "The environment variable of an { env: NAME } is not set or empty, or the file of a { file: PATH } cannot be read: it is not there, no regular file, or larger than 64 KiB.",
+    fix: "The message names the agent or connector that needs it. Set the variable where ambit runs, or put the file in its place; ambit doctor finds all that are missing. The value itself never stands in ambit.yaml.",
     example: "api_key: { env: ANTHROPIC_API_KEY }   # export ANTHROPIC_API_KEY=... before ambit run",
     since: "0.1.0",
   },
@@ -27,7 +28,7 @@ export const catalogCodes = {
     summary: "A step or a tool list names an action that no manifest declares.",
     cause:
       "The name is misspelt (case counts), its connector is not in ambit.yaml, or its manifest leaves the action out.",
-    fix: "Use one of the names shown, or declare the action in the connector's manifest.",
+    fix: "Use one of the names shown, or declare the action in the connector's manifest; for an MCP server, ambit connectors import NAME prints one.",
     example: "crm.serach: { query: a }   # crm.search",
     since: "0.1.0",
   },
@@ -48,7 +49,8 @@ export const catalogCodes = {
   },
   "catalog.unavailable": {
     summary: "A connector that the plan needs cannot be used, so nothing was run.",
-    cause: "It cannot be reached or started, or does not offer an action that its manifest declares.",
+    cause:
+      "It cannot be reached or started, or does not offer an action that its manifest declares; its server lists a tool twice; its module is not loaded in time, or ends the process.",
     fix: "Read what the message says of the server, then try ambit connectors check. The action's server name is its tool key.",
     example: "mcp: { command: nod, args: [./crm.mjs] }   # command: node",
     since: "0.1.0",
@@ -56,7 +58,7 @@ export const catalogCodes = {
   "catalog.drift": {
     summary: "A server describes a tool otherwise than when it was imported.",
     cause: "The definition does not hash to the manifest's pin: its schema, description or hints have changed.",
-    fix: "Look at what has changed with ambit connectors check, review the manifest, and import the connector again.",
+    fix: "The message says in which parts the two differ. Review them, then pin the definition again: ambit connectors import NAME > manifests/NAME.yaml.",
     example: "pin: sha256:4f1c...   # ambit connectors import crm",
     since: "0.1.0",
   },

@@ -40,8 +40,8 @@ export const storeCodes = {
   "store.unavailable": {
     summary: "The store cannot be used.",
     cause:
-      "It lies on a network file system, was written by a newer version, cannot be written, is full or damaged, or was held by another process for too long; the message says which.",
-    fix: "Do what the message says: use a local disk, update ambit, free space, or choose another place with `--store PATH`.",
+      "It lies on a network file system, was written by a newer version, cannot be written, is full or damaged, was held by another process for too long, or its file was removed or replaced while a run wrote into it; the message says which.",
+    fix: "Do what the message says: use a local disk, update ambit, free space, put the file back, or choose another place with `--store PATH`.",
     example: "ambit run a.workfile.yaml --store /mnt/nfs/ambit.db",
     since: "0.1.0",
   },

@@ -55,7 +55,12 @@ export function watchedHttpTransport(make: MakeTransport, clock: Clock): Streama
     if ("id" in message && !("method" in message) && message.id !== undefined) pending.delete(message.id);
   };
   transport.onerror = (error) => {
-    if (error instanceof SyntaxError || error.name.includes("ZodError")) garbage = true;
+    if (error instanceof SyntaxError || error.name.includes("ZodError")) {
+      garbage = true;
+      // Servers may keep a stream open behind it: with one call under way there is no doubt what it was to answer.
+      const [only] = pending.size === 1 ? [...pending] : [];
+      if (only !== undefined) clock.after(SETTLE_MS, () => settle(only));
+    }
     if (error.message.includes("Maximum reconnection attempts")) for (const id of [...pending]) settle(id);
   };
   return transport;

@@ -1,16 +1,38 @@
+import { fileURLToPath } from "node:url";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import { isObject } from "../../base/json.ts";
+import { whyNotRegular } from "../files/regular-file.ts";
 import { type DefinedConnector, isDefinedConnector } from "./define-connector.ts";
+import { within } from "./in-time.ts";
+import { isExitTried, withoutExit } from "./no-exit.ts";
+
+const MAX_MODULE_BYTES = 64 * 1024 * 1024;
+/** Milliseconds that the top level of a module has. One that never awaits cannot be left. */
+export const LOAD_DEADLINE_MS = 10_000;
+
+export interface LoadOptions {
+  clock?: Clock;
+  /** Milliseconds. */
+  deadline?: number;
+  /** Nobody waits for it any more. */
+  signal?: AbortSignal;
+}
 
 /**
  * Imports the module of a connector by URL and finds what `defineConnector` made: the default export, one
- * called `connector`, or the only one there is. Its top level runs; nothing else does.
+ * called `connector`, or the only one there is. Its top level runs, within a deadline and without a way to end
+ * the process; nothing else does.
  */
 export async function loadConnectorModule(
   url: string,
+  { clock = systemClock, deadline = LOAD_DEADLINE_MS, signal }: LoadOptions = {},
 ): Promise<{ ok: true; definition: DefinedConnector } | { ok: false; message: string }> {
+  const unfit = whyNotRegular(fileURLToPath(url), MAX_MODULE_BYTES);
+  if (unfit !== null) return { ok: false, message: `The module cannot be loaded: ${unfit}.` };
   let loaded: unknown;
   try {
-    loaded = await import(url);
+    const loading = withoutExit(() => import(url) as Promise<unknown>);
+    loaded = await within(clock, deadline, signal, loading, `it was not loaded within ${deadline / 1_000} s`);
   } catch (error) {
     return { ok: false, message: `The module cannot be loaded: ${reason(error)}` };
   }
@@ -32,8 +54,9 @@ export async function loadConnectorModule(
 
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return "it threw something that is no error.";
+  if (isExitTried(error)) return `${error.message}.`;
   const text = error.message.split("\n")[0] ?? "";
   const typescript = /Unknown file extension "\.(ts|mts)"/.test(text);
   const hint = typescript ? " This version of Node loads no TypeScript: compile it first." : "";
-  return `${text.slice(0, 300)}.${hint}`;
+  return `${text.slice(0, 300).toWellFormed().replace(/\.+$/, "")}.${hint}`;
 }

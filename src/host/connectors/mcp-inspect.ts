@@ -11,6 +11,8 @@ import {
 import { messageOf } from "./guarded.ts";
 import type { McpOptions } from "./mcp.ts";
 import { CONNECT_DEADLINE_MS } from "./mcp.ts";
+import { listedTwice, MAX_PAGES } from "./mcp-session.ts";
+import { notStarted } from "./not-started.ts";
 import { Scrubber } from "./scrubber.ts";
 
 export interface InspectOptions extends Pick<McpOptions, "name" | "server" | "env" | "headers"> {
@@ -58,7 +60,11 @@ export async function inspectMcpServer(options: InspectOptions, signal: AbortSig
   }
   const client = new sdk.Client(
     { name: "ambit", version: "0.1.0" },
-    { capabilities: {}, versionNegotiation: { mode: "auto", probe: { timeoutMs: CONNECT_DEADLINE_MS / 2 } } },
+    {
+      capabilities: {},
+      listMaxPages: MAX_PAGES,
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: CONNECT_DEADLINE_MS / 2 } },
+    },
   );
   client.onerror = () => {};
   const stop = new AbortController();
@@ -70,6 +76,8 @@ export async function inspectMcpServer(options: InspectOptions, signal: AbortSig
     const request = { signal: stop.signal, timeout: CONNECT_DEADLINE_MS };
     await client.connect(transport, request);
     const { tools } = await client.listTools(undefined, { ...request, cacheMode: "bypass" });
+    const twice = listedTwice(tools);
+    if (twice !== null) throw new Error(twice);
     const version = client.getServerVersion();
     return {
       protocol: client.getNegotiatedProtocolVersion() ?? null,
@@ -77,7 +85,8 @@ export async function inspectMcpServer(options: InspectOptions, signal: AbortSig
       tools: tools.map((tool) => ({ name: tool.name, definition: tool as unknown as Json })),
     };
   } catch (error) {
-    throw unavailable(name, scrubber.text(messageOf(error, "it cannot be reached")).slice(0, 1_000).toWellFormed());
+    const why = server.kind === "stdio" ? notStarted(error, server.command, server.cwd) : error;
+    throw unavailable(name, scrubber.text(messageOf(why, "it cannot be reached")).slice(0, 1_000).toWellFormed());
   } finally {
     timer.cancel();
     signal.removeEventListener("abort", cut);

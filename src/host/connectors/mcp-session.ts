@@ -23,7 +23,7 @@ export interface SessionOptions {
   onStderr: (line: string) => void;
 }
 
-const MAX_PAGES = 64;
+export const MAX_PAGES = 64;
 /** The protocol layer's own timeout lies above ours, so that ours is always the one that ends a call. */
 const ABOVE_OURS_MS = 60_000;
 
@@ -68,6 +68,7 @@ export class McpSession {
             },
             clock: options.clock,
             onStderr: options.onStderr,
+            isAnswer: (message) => sdk.isJSONRPCResultResponse(message) || sdk.isJSONRPCErrorResponse(message),
           })
         : null;
     const transport = stdio ?? httpTransport(sdk, server.kind === "http" ? server.url : "", options);
@@ -126,6 +127,8 @@ export class McpSession {
       timeout: deadline + ABOVE_OURS_MS,
       cacheMode: "bypass",
     });
+    const twice = listedTwice(tools);
+    if (twice !== null) throw new Error(twice);
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
   }
 
@@ -144,6 +147,16 @@ export class McpSession {
     // The client's own close may wait for a server that does not answer; the process ends either way.
     await Promise.all([this.#stdio?.close(), this.#client.close().catch(() => {})]);
   }
+}
+
+/** What is wrong with a list in which a name stands twice: which of the two would be called is anybody's guess. */
+export function listedTwice(tools: readonly { name: string }[]): string | null {
+  const seen = new Set<string>();
+  for (const { name } of tools) {
+    if (seen.has(name)) return `its list has the tool ${JSON.stringify(name.slice(0, 200).toWellFormed())} twice`;
+    seen.add(name);
+  }
+  return null;
 }
 
 type Sdk = typeof import("@modelcontextprotocol/client");

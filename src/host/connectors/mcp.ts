@@ -5,9 +5,11 @@
 //     definitions as at first.
 // I3: one client per connection: credentials of one never meet calls of another.
 // I4: nothing that a server prints reaches our standard output; what it prints on its standard error is bounded.
+// I5: nothing is asked of a server before it is told of as a process (run/processes.ts).
 import type { VersionNegotiationMode } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 import type { CallRequest, CallResult, Connector, Offer } from "../../catalog/connector.ts";
+import type { ProcessStarter } from "../../run/processes.ts";
 import type { ProcessId } from "./child-process.ts";
 import {
   type ConnectionSettings,
@@ -58,7 +60,7 @@ export function negotiationFor(protocol: string | undefined): VersionNegotiation
   return protocol >= FIRST_DISCOVERED_VERSION ? { pin: protocol } : "legacy";
 }
 
-export class McpConnector implements Connector {
+export class McpConnector implements Connector, ProcessStarter {
   readonly name: string;
   readonly #options: McpOptions;
   readonly #scrubber = new Scrubber();
@@ -69,6 +71,7 @@ export class McpConnector implements Connector {
   #stderrLines = 0;
   readonly #offer = new Once<Offer>();
   #closed = false;
+  #listed: () => Promise<void> = async () => {};
 
   constructor(options: McpOptions) {
     this.name = options.name;
@@ -77,6 +80,10 @@ export class McpConnector implements Connector {
 
   connect(signal: AbortSignal): Promise<Offer> {
     return this.#offer.get(() => this.#connect(signal));
+  }
+
+  beforeUse(listed: () => Promise<void>): void {
+    this.#listed = listed;
   }
 
   async #connect(signal: AbortSignal): Promise<Offer> {
@@ -107,6 +114,8 @@ export class McpConnector implements Connector {
     let session: McpSession;
     try {
       session = await this.#session(settings, signal);
+      // I5: it may have been started just now.
+      await this.#listed();
     } catch (error) {
       return gone(messageOf(error, "The server cannot be reached."));
     }

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,6 +13,17 @@ import { ModuleConnector } from "./module.ts";
 const folder = mkdtempSync(join(tmpdir(), "ambit-module-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const signal = new AbortController().signal;
+
+const OPTIONS = { name: "store", connections: [], resolveSecret: async () => "" };
+
+/** What a function throws. */
+function caught(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
 
 function perform(action: ActionFunction, until: AbortSignal = signal): Promise<CallResult> {
   const module = defineConnector({ actions: { act: action } });
@@ -47,6 +59,24 @@ describe("what an action does is what came of it", () => {
     expect(await throwing(unknownOutcome("unsure", "no answer"))).toMatchObject({
       is: "ambiguous",
       code: "store.unsure",
+    });
+  });
+
+  test.each([
+    ["at once", () => process.exit(0)],
+    ["later", () => new Promise<Json>((_, reject) => setImmediate(() => reject(caught(() => process.exit(0)))))],
+    [
+      "and hides it",
+      () => {
+        caught(() => process.exit(0));
+        return { done: true };
+      },
+    ],
+  ])("an action that ends the process %s ends nothing, and nobody knows what it did", async (_when, act) => {
+    expect(await perform(act)).toMatchObject({
+      is: "ambiguous",
+      code: "executor_lost",
+      message: expect.stringContaining("process.exit(0)"),
     });
   });
 
@@ -146,6 +176,64 @@ describe("loading", () => {
 
   test("a definition with something else than functions is refused where it is made", () => {
     expect(() => defineConnector({ actions: { a: 1 as unknown as ActionFunction } })).toThrow(TypeError);
+  });
+
+  test("one whose top level never ends is left at its deadline, and at a signal", async () => {
+    const endless = join(folder, "endless.mjs");
+    writeFileSync(endless, "await new Promise(() => {});");
+    const url = pathToFileURL(endless).href;
+    const late = await loadConnectorModule(url, { deadline: 20 });
+    expect(late).toEqual({ ok: false, message: "The module cannot be loaded: it was not loaded within 0.02 s." });
+    const stop = new AbortController();
+    const stopped = loadConnectorModule(url, { signal: stop.signal });
+    stop.abort();
+    expect(await stopped).toMatchObject({ ok: false, message: expect.stringContaining("stopped") });
+    const connector = new ModuleConnector({ ...OPTIONS, module: endless, deadline: 20 });
+    await expect(connector.connect(signal)).rejects.toMatchObject({ code: "catalog.unavailable" });
+  });
+
+  test("a folder, a pipe and nothing at all are no module", async () => {
+    const pipe = join(folder, "pipe.mjs");
+    execFileSync("mkfifo", [pipe]);
+    for (const path of [folder, pipe, join(folder, "absent.mjs")]) {
+      expect(await loadConnectorModule(pathToFileURL(path).href)).toMatchObject({
+        ok: false,
+        message: expect.stringMatching(/cannot be loaded: (it is|there is no)/),
+      });
+    }
+  });
+
+  test.each([
+    ["at once", "process.exit(0);"],
+    ["later on its top level", "await new Promise((r) => setTimeout(r, 1)); process.exit(0);"],
+    ["and hides it", "try { process.exit(0); } catch {}"],
+    ["in what it imports", 'import "./exits.mjs";'],
+    ["by an abort", "process.abort();"],
+  ])("one that ends the process %s is refused, and nothing ends", async (_when, text) => {
+    writeFileSync(join(folder, "exits.mjs"), "process.exit(0);");
+    const loaded = await load(`exit-${text.length}.mjs`, `${define}${text}\nexport default define({ actions: {} });`);
+    expect(loaded).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/it called process\.(exit\(0\)|abort\(\))/),
+    });
+  });
+
+  test("connecting and closing have a deadline, too, and end no process", async () => {
+    const hangs = defineConnector({
+      actions: {},
+      connect: () => new Promise(() => {}),
+      close: () => new Promise(() => {}),
+    });
+    const hanging = new ModuleConnector({ ...OPTIONS, module: hangs, deadline: 20 });
+    await expect(hanging.connect(signal)).rejects.toMatchObject({
+      code: "catalog.unavailable",
+      message: expect.stringContaining("was not connected within 0.02 s"),
+    });
+    await hanging.close();
+    const exits = defineConnector({ actions: {}, connect: () => process.exit(0), close: () => process.exit(0) });
+    const exiting = new ModuleConnector({ ...OPTIONS, module: exits });
+    await expect(exiting.connect(signal)).rejects.toMatchObject({ code: "catalog.unavailable" });
+    await exiting.close();
   });
 
   test("a module that refuses to connect refuses the run", async () => {

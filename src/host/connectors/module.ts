@@ -1,4 +1,5 @@
 import { pathToFileURL } from "node:url";
+import { type Clock, systemClock } from "../../base/clock.ts";
 import type { CallRequest, CallResult, Connector, Offer } from "../../catalog/connector.ts";
 import { isRegistered } from "../../errors/codes.ts";
 import {
@@ -11,7 +12,9 @@ import {
 } from "./connection.ts";
 import { type ConnectionValues, type DefinedConnector, isConnectorFailure } from "./define-connector.ts";
 import { guardedCall, messageOf } from "./guarded.ts";
-import { loadConnectorModule } from "./load-module.ts";
+import { within } from "./in-time.ts";
+import { LOAD_DEADLINE_MS, loadConnectorModule } from "./load-module.ts";
+import { isExitTried, withoutExit } from "./no-exit.ts";
 import { Once } from "./once.ts";
 import { Scrubber } from "./scrubber.ts";
 
@@ -21,6 +24,9 @@ export interface ModuleOptions {
   module: string | DefinedConnector;
   connections: readonly ConnectionSettings[];
   resolveSecret: ResolveSecret;
+  clock?: Clock;
+  /** Milliseconds for loading, for connecting and for closing, each. */
+  deadline?: number;
 }
 
 /** Actions as functions of a JavaScript module, in our own process. */
@@ -30,6 +36,7 @@ export class ModuleConnector implements Connector {
   readonly #scrubber = new Scrubber();
   readonly #opened = new Map<string, Once<ConnectionValues>>();
   #definition: DefinedConnector | null = null;
+  readonly #loading = new Once<DefinedConnector>();
   readonly #offer = new Once<Offer>();
 
   constructor(options: ModuleOptions) {
@@ -42,10 +49,10 @@ export class ModuleConnector implements Connector {
   }
 
   async #connect(signal: AbortSignal): Promise<Offer> {
-    const definition = await this.#load();
+    const definition = await this.#load(signal);
     const values = await this.#open(defaultConnection(this.#options.connections));
     try {
-      await definition.connect?.(values, signal);
+      await this.#inTime(signal, "connected", () => definition.connect?.(values, signal));
     } catch (error) {
       throw unavailable(this.name, this.#scrubber.text(messageOf(error, "it refused to connect")));
     }
@@ -58,7 +65,7 @@ export class ModuleConnector implements Connector {
   }
 
   async #perform(request: CallRequest, signal: AbortSignal): Promise<CallResult> {
-    const definition = await this.#load();
+    const definition = await this.#load(signal);
     const short = request.action.name.slice(this.name.length + 1);
     const perform = Object.hasOwn(definition.actions, short) ? definition.actions[short] : undefined;
     const settings = connectionNamed(this.#options.connections, request.connection);
@@ -68,9 +75,12 @@ export class ModuleConnector implements Connector {
     const connection = await this.#open(settings);
     try {
       const { key, run, position, attempt, timeout } = request;
-      const value = await perform(request.args, { connection, signal, key, run, position, attempt, timeout });
+      const context = { connection, signal, key, run, position, attempt, timeout };
+      const value = await withoutExit(() => perform(request.args, context));
       return { is: "ok", value };
     } catch (error) {
+      // It has given up in the middle of its work, as if the process had died: nobody knows how far it came.
+      if (isExitTried(error)) return { is: "ambiguous", code: "executor_lost", message: error.message };
       if (!isConnectorFailure(error)) throw error;
       const { message } = error;
       const details = error.details === undefined ? {} : { details: error.details };
@@ -86,17 +96,29 @@ export class ModuleConnector implements Connector {
     return isRegistered(`action.${code}`) ? `action.${code}` : `${this.name}.${code}`;
   }
 
-  async #load(): Promise<DefinedConnector> {
-    if (this.#definition) return this.#definition;
-    const { module } = this.#options;
-    if (typeof module !== "string") {
-      this.#definition = module;
-      return module;
-    }
-    const loaded = await loadConnectorModule(pathToFileURL(module).href);
+  #load(signal: AbortSignal): Promise<DefinedConnector> {
+    return this.#loading.get(async () => {
+      const { module, clock, deadline } = this.#options;
+      this.#definition = typeof module === "string" ? await this.#import(module, signal, clock, deadline) : module;
+      return this.#definition;
+    });
+  }
+
+  async #import(file: string, signal: AbortSignal, clock?: Clock, deadline?: number): Promise<DefinedConnector> {
+    const options = {
+      signal,
+      ...(clock === undefined ? {} : { clock }),
+      ...(deadline === undefined ? {} : { deadline }),
+    };
+    const loaded = await loadConnectorModule(pathToFileURL(file).href, options);
     if (!loaded.ok) throw unavailable(this.name, loaded.message);
-    this.#definition = loaded.definition;
     return loaded.definition;
+  }
+
+  /** Something of the module that the engine waits for, and that no run's limit ends. */
+  #inTime(signal: AbortSignal | undefined, what: string, work: () => unknown): Promise<unknown> {
+    const { clock = systemClock, deadline = LOAD_DEADLINE_MS } = this.#options;
+    return within(clock, deadline, signal, withoutExit(work), `it was not ${what} within ${deadline / 1_000} s`);
   }
 
   #open(settings: ConnectionSettings): Promise<ConnectionValues> {
@@ -116,7 +138,7 @@ export class ModuleConnector implements Connector {
 
   async close(): Promise<void> {
     try {
-      await this.#definition?.close?.();
+      await this.#inTime(undefined, "closed", () => this.#definition?.close?.());
     } catch {
       // A connector that fails to close has nothing left to say to a run that is over.
     }

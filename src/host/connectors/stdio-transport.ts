@@ -2,14 +2,21 @@
 //
 // The SDK has such a transport; this one differs where a run needs it to: the server leads a process group of
 // its own (a Ctrl-C in the terminal must reach the engine, which then still needs the server for cleanups, and
-// what the server started must end with it), its end is noticed at `exit` even if somebody keeps its pipes
-// open, and a broken frame ends the call it answers instead of being dropped.
+// what the server started must end with it), and its end is noticed at `exit` even if somebody keeps its pipes
+// open.
+//
+// I1: whatever a server says in the place of an answer ends the request at once, where it can be told which one
+//     is meant: the one whose id is shown, or the only one there is.
+// I2: a server that can answer no more (it ended, closed its output, sends a line without end) ends all requests
+//     at once; what is left of its process is ended behind that.
+// I3: of a server that says too much no more than one line is kept.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
-import { isObject, MAX_JSON_DEPTH, parseJson } from "../../base/json.ts";
+import { isObject, type Json, MAX_JSON_DEPTH, parseJson } from "../../base/json.ts";
 import { isProcessAlive, startTimeOf } from "../stores/process-identity.ts";
 import { endProcess, type ProcessId } from "./child-process.ts";
+import { notStarted } from "./not-started.ts";
 
 export interface StdioOptions {
   command: string;
@@ -19,6 +26,8 @@ export interface StdioOptions {
   clock: Clock;
   /** Complete lines of the server's standard error. */
   onStderr: (line: string) => void;
+  /** Whether the protocol layer takes a message as the answer to a request; it passes over all others. */
+  isAnswer: (message: unknown) => boolean;
 }
 
 /** JSON-RPC's own code for what cannot be parsed; `data` tells ours from one that a server sent. */
@@ -33,6 +42,9 @@ const GRACE = { before: 1_000, after: 2_000 };
 
 /** A result as deep as ours may be, within its envelope. */
 const MESSAGE_DEPTH = MAX_JSON_DEPTH + 16;
+
+/** What answers have, whole or not. */
+const ANSWER_KEYS = ["jsonrpc", "id", "result", "error"];
 
 /** Servers that run. A process that ends without closing them (a second Ctrl-C) takes them along. */
 const live = new Set<number>();
@@ -52,12 +64,14 @@ export class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #options: StdioOptions;
+  /** Requests that have neither been answered nor given up. */
   readonly #pending = new Set<string | number>();
   #child: ChildProcessWithoutNullStreams | null = null;
   #id: ProcessId | null = null;
   #chunks: Buffer[] = [];
   #size = 0;
   #closed = false;
+  #ending: Promise<void> | null = null;
 
   constructor(options: StdioOptions) {
     this.#options = options;
@@ -71,31 +85,33 @@ export class StdioTransport implements Transport {
   start(): Promise<void> {
     const { command, args, env, cwd } = this.#options;
     return new Promise((resolve, reject) => {
-      const child = spawn(command, [...args], {
-        env: { ...env },
-        cwd,
-        detached: true,
-        shell: false,
-        windowsHide: true,
-      });
+      let child: ChildProcessWithoutNullStreams;
+      try {
+        child = spawn(command, [...args], { env: { ...env }, cwd, detached: true, shell: false, windowsHide: true });
+      } catch (error) {
+        // Some of what goes wrong is thrown, and the rest is told by an event.
+        reject(notStarted(error, command, cwd));
+        return;
+      }
       this.#child = child;
-      child.once("spawn", () => {
-        const pid = child.pid ?? 0;
+      const { pid } = child;
+      if (pid !== undefined) {
         this.#id = { pid, startTime: startTimeOf(pid) };
         live.add(pid);
-        resolve();
-      });
-      child.once("error", (error) => {
-        reject(error);
+      }
+      child.once("spawn", resolve);
+      child.on("error", (error) => {
+        reject(notStarted(error, command, cwd));
         this.#end();
       });
       child.once("exit", () => {
-        live.delete(child.pid ?? 0);
+        if (pid !== undefined) live.delete(pid);
         // What it said before it went is still in the pipe; nobody else's open pipe may keep us waiting.
         setImmediate(() => this.#end());
       });
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
       child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+      child.stdout.once("end", () => this.#giveUp());
       this.#followStderr(child);
     });
   }
@@ -103,19 +119,37 @@ export class StdioTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const child = this.#child;
     if (child === null || this.#closed) throw new Error("The server is not running.");
-    if ("id" in message && "method" in message && message.method === "tools/call" && message.id !== undefined) {
-      this.#pending.add(message.id);
-    }
+    this.#note(message);
     await new Promise<void>((resolve, reject) => {
       child.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
     });
   }
 
-  async close(): Promise<void> {
+  /** Ends the server, and waits for its end. */
+  close(): Promise<void> {
+    this.#ending ??= this.#endServer();
+    return this.#ending;
+  }
+
+  async #endServer(): Promise<void> {
     const id = this.#id;
     this.#child?.stdin.end();
     if (id !== null) await endProcess(id, this.#options.clock, GRACE);
     this.#end();
+  }
+
+  #note(message: JSONRPCMessage): void {
+    if (!("method" in message)) return;
+    if ("id" in message && message.id !== undefined) this.#pending.add(message.id);
+    if (message.method !== "notifications/cancelled") return;
+    const id = message.params?.["requestId"];
+    if (typeof id === "string" || typeof id === "number") this.#pending.delete(id);
+  }
+
+  /** Nothing can be answered any more (I2). */
+  #giveUp(): void {
+    this.#end();
+    void this.close();
   }
 
   #end(): void {
@@ -130,6 +164,7 @@ export class StdioTransport implements Transport {
   }
 
   #read(chunk: Buffer): void {
+    if (this.#closed) return;
     let rest = chunk;
     for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
       this.#chunks.push(rest.subarray(0, end));
@@ -142,36 +177,54 @@ export class StdioTransport implements Transport {
     }
     this.#chunks.push(rest);
     this.#size += rest.length;
-    if (this.#size > MAX_LINE_BYTES) {
-      this.onerror?.(new Error("The server sent a line that is too long."));
-      void this.close();
-    }
+    if (this.#size <= MAX_LINE_BYTES) return;
+    this.#unreadable(this.#onlyOne(), "The server's answer is longer than 40 MiB.");
+    this.#giveUp();
   }
 
   #line(line: string): void {
     if (line.trim() === "") return;
     const parsed = parseJson(line, MESSAGE_DEPTH);
-    if (!parsed.ok || !isJsonRpc(parsed.value)) {
-      this.#broken(line);
-      return;
-    }
-    const message = parsed.value as unknown as JSONRPCMessage;
-    if ("id" in message && message.id !== undefined && !("method" in message)) this.#pending.delete(message.id);
-    this.onmessage?.(message);
+    if (!parsed.ok) this.#garbled(line);
+    // Older versions of the protocol let several messages stand in one line.
+    else if (Array.isArray(parsed.value)) for (const item of parsed.value) this.#message(item);
+    else this.#message(parsed.value);
   }
 
-  /**
-   * A line that is no message. Servers print words where they must not, and those are passed over; what looks
-   * like a message was the answer to the call whose id it shows, or to the only one there is.
-   */
-  #broken(line: string): void {
-    this.onerror?.(new Error("The server sent a line that is no message."));
+  #message(value: Json): void {
+    if (!isObject(value)) return;
+    if (typeof value["method"] === "string") {
+      this.onmessage?.(value as unknown as JSONRPCMessage);
+      return;
+    }
+    // A log in JSON is no answer, and no harm.
+    if (!ANSWER_KEYS.some((key) => Object.hasOwn(value, key))) return;
+    const { id } = value as { id?: unknown };
+    const named = typeof id === "string" || Number.isSafeInteger(id);
+    if (named && this.#options.isAnswer(value)) {
+      // The protocol layer takes "7" for 7.
+      this.#pending.delete(Number(id));
+      this.onmessage?.(value as unknown as JSONRPCMessage);
+      return;
+    }
+    this.#unreadable(named ? Number(id) : this.#onlyOne(), "The server's answer cannot be read.");
+  }
+
+  /** Servers print words where they must not, and those are passed over; what begins as a message was meant as one. */
+  #garbled(line: string): void {
     if (!line.trimStart().startsWith("{")) return;
     const shown = /"id"\s*:\s*(\d{1,15})\b/.exec(line.slice(0, 64 * 1024));
-    const id = shown ? Number(shown[1]) : this.#pending.size === 1 ? [...this.#pending][0] : undefined;
+    this.#unreadable(shown ? Number(shown[1]) : this.#onlyOne(), "The server's answer cannot be read.");
+  }
+
+  #onlyOne(): string | number | undefined {
+    return this.#pending.size === 1 ? [...this.#pending][0] : undefined;
+  }
+
+  #unreadable(id: string | number | undefined, message: string): void {
+    this.onerror?.(new Error("The server sent something that is no message."));
     if (id === undefined || !this.#pending.delete(id)) return;
-    const error = { code: PARSE_ERROR, message: "The server's answer cannot be read.", data: BROKEN_FRAME };
-    this.onmessage?.({ jsonrpc: "2.0", id, error });
+    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: PARSE_ERROR, message, data: BROKEN_FRAME } });
   }
 
   #followStderr(child: ChildProcessWithoutNullStreams): void {
@@ -191,12 +244,4 @@ export class StdioTransport implements Transport {
       line = "";
     });
   }
-}
-
-function isJsonRpc(value: unknown): boolean {
-  if (!isObject(value) || value["jsonrpc"] !== "2.0") return false;
-  if (typeof value["method"] === "string") return true;
-  const { id } = value as { id?: unknown };
-  if (typeof id !== "string" && typeof id !== "number") return false;
-  return isObject(value["result"]) || isObject(value["error"]);
 }

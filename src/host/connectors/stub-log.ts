@@ -1,6 +1,7 @@
-import { appendFileSync, mkdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, constants, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { isObject, type JsonObject, parseJson } from "../../base/json.ts";
+import { readRegularFile } from "../files/regular-file.ts";
 
 export type StubPhase = "dispatched" | "done" | "deduplicated" | "aborted";
 
@@ -17,6 +18,7 @@ export interface StubLine {
 }
 
 const MAX_LOG_BYTES = 64 * 1024 * 1024;
+const WRITING = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NONBLOCK ?? 0);
 
 /**
  * What a stub has been asked and has done: in memory, and in a file where one is named, so that keys and
@@ -32,21 +34,22 @@ export class StubLog {
   write(line: StubLine): void {
     if (this.#file === null) return;
     mkdirSync(dirname(this.#file), { recursive: true });
-    appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
+    // Opened so that a pipe with nobody at its other end is an error, and does not hold the run.
+    const file = openSync(this.#file, WRITING, 0o644);
+    try {
+      writeSync(file, `${JSON.stringify(line)}\n`);
+    } finally {
+      closeSync(file);
+    }
   }
 
   /** The lines of earlier processes; torn or foreign ones are left out. */
   read(): StubLine[] {
     if (this.#file === null) return [];
-    let text: string;
-    try {
-      if (statSync(this.#file).size > MAX_LOG_BYTES) return [];
-      text = readFileSync(this.#file, "utf8");
-    } catch {
-      return [];
-    }
+    const read = readRegularFile(this.#file, MAX_LOG_BYTES);
+    if (!read.ok) return [];
     const lines: StubLine[] = [];
-    for (const row of text.split("\n")) {
+    for (const row of read.text.split("\n")) {
       const parsed = row === "" ? null : parseJson(row);
       if (parsed?.ok && isStubLine(parsed.value)) lines.push(parsed.value);
     }

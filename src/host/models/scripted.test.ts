@@ -115,13 +115,29 @@ describe("a scripted agent", () => {
     expect(await other.ask()).toEqual(await other.ask());
   });
 
-  it("says an empty text when its turns have run out, and where no entry is for the step", async () => {
+  it("says an empty text when its turns have run out", async () => {
     const port = model("agents: { triage: [ { step: resolve, turns: [ { say: once } ] } ] }");
     const talk = new Conversation(port);
     expect((await talk.next()).text).toBe("once");
     const empty = { text: "", calls: [], results: [], giveUp: null, usage: { input: 0, output: 0 } };
     expect(await talk.next()).toMatchObject(empty);
-    expect(await new Conversation(port, "elsewhere").next()).toMatchObject(empty);
+  });
+
+  it("names the step and the turn that no entry is for, and the entries that there are", async () => {
+    const port = model("agents: { triage: [ { step: resolve, turns: [] }, { step: 'sum*', turns: [] } ] }");
+    const outcome = await new Conversation(port, "resolv").ask();
+    expect(outcome).toMatchObject({ is: "failed", code: "agent.unavailable" });
+    expect(outcome.is === "failed" && outcome.message).toBe(
+      'The script of triage has no entry for the step resolv (turn 1). Did you mean "resolve"? Its entries are for: resolve, sum*.',
+    );
+  });
+
+  it("counts turns from one in what it says", async () => {
+    const talk = new Conversation(model('agents: { triage: [ { turns: [ {}, { say: "{{ results[7].id }}" } ] } ] }'));
+    await talk.next();
+    expect(await talk.ask()).toMatchObject({
+      message: expect.stringContaining("cannot play turn 2 of the step resolve"),
+    });
   });
 
   it("names an agent that it does not know", async () => {
@@ -154,13 +170,13 @@ describe("a scripted agent", () => {
     ["a*xb*b", "axb", false],
   ])("matches step %s against position %s: %s", async (step, position, fits) => {
     const port = model(JSON.stringify({ agents: { triage: [{ step, turns: [{ say: "hit" }] }] } }));
-    expect((await new Conversation(port, position).next()).text).toBe(fits ? "hit" : "");
+    expect(await new Conversation(port, position).ask()).toMatchObject(fits ? { text: "hit" } : { is: "failed" });
   });
 
   it("takes a task id at any depth for AWL's agent only", async () => {
     const port = model("agents: { '*': [ { step: read, turns: [ { say: hit } ] } ] }");
     expect((await new Conversation(port, "loop1[0].read", {}, "default").next()).text).toBe("hit");
-    expect((await new Conversation(port, "loop1[0].read", {}, "triage").next()).text).toBe("");
+    expect(await new Conversation(port, "loop1[0].read", {}, "triage").ask()).toMatchObject({ is: "failed" });
   });
 
   it("takes the first entry that matches", async () => {

@@ -8,9 +8,17 @@
 
 import type { Message, ModelPort, Proposal, ToolAnswer, TurnOutcome, TurnRequest } from "../../agent/model.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { type Json, type JsonObject, parseJson } from "../../base/json.ts";
 import { didYouMean } from "../../base/nearest.ts";
-import { globMatches, type Script, type ScriptCall, type ScriptCondition, type ScriptTurn } from "./script.ts";
+import {
+  globMatches,
+  type Script,
+  type ScriptCall,
+  type ScriptCondition,
+  type ScriptPart,
+  type ScriptTurn,
+} from "./script.ts";
 import { isJsonObject, renderTemplate, renderText, type ScriptScope, type ValueTemplate } from "./script-template.ts";
 
 export interface ScriptedOptions {
@@ -22,18 +30,21 @@ export interface ScriptedOptions {
 export const DEFAULT_STALL_MS = 120_000;
 
 /**
- * A model that plays a script. An agent that the script does not know fails with `agent.unavailable`; so does a
- * turn whose template cannot be evaluated. Where the turns have run out, it says an empty text.
+ * A model that plays a script. An agent or a step that the script has no entry for fails with `agent.unavailable`;
+ * so does a turn whose template cannot be evaluated. Where the turns have run out, it says an empty text.
  */
 export function createScriptedModel(script: Script, options: ScriptedOptions): ModelPort {
   return {
     async turn(request, signal) {
       const parts = script.agents.get(request.agent) ?? script.agents.get("*");
       if (parts === undefined) {
-        const near = didYouMean(request.agent, script.agents.keys());
-        return failed("agent.unavailable", `The script has no agent called ${request.agent}. ${near}`.trimEnd());
+        const names = [...script.agents.keys()];
+        const help = `${didYouMean(request.agent, names)} It has: ${listed(names)}.`.trim();
+        return failed("agent.unavailable", `The script has no agent called ${request.agent}. ${help}`);
       }
-      const turns = parts.find((part) => part.step === null || fits(part.step, request))?.turns ?? [];
+      const part = parts.find((entry) => entry.step === null || fits(entry.step, request));
+      if (part === undefined) return failed("agent.unavailable", noEntry(parts, request));
+      const { turns } = part;
       const history = readHistory(request);
       try {
         const turn = turnAt(turns, history);
@@ -44,7 +55,7 @@ export function createScriptedModel(script: Script, options: ScriptedOptions): M
         if (error instanceof TemplateError) {
           return failed(
             "agent.unavailable",
-            `The script of ${request.agent} cannot play turn ${request.turn}: ${error.message}`,
+            `The script of ${request.agent} cannot play turn ${request.turn + 1} of the step ${request.step}: ${error.message}`,
           );
         }
         throw error;
@@ -56,6 +67,20 @@ export function createScriptedModel(script: Script, options: ScriptedOptions): M
 const NONE = Object.freeze({ input: 0, output: 0 });
 
 class TemplateError extends Error {}
+
+function noEntry(parts: readonly ScriptPart[], request: TurnRequest): string {
+  const steps = parts.flatMap((part) => part.step ?? []);
+  const near = didYouMean(request.step, steps);
+  const has = `${near} Its entries are for: ${listed(steps)}.`.trim();
+  return `The script of ${request.agent} has no entry for the step ${request.step} (turn ${request.turn + 1}). ${has}`;
+}
+
+const MAX_LISTED = 20;
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return "none";
+  return names.slice(0, MAX_LISTED).join(", ") + (names.length > MAX_LISTED ? ", ..." : "");
+}
 
 /** A position, a glob over positions or, where the agent is AWL's, the id of a task at any depth. */
 function fits(step: string, request: TurnRequest): boolean {
@@ -174,7 +199,8 @@ async function play(
   const limit = options.stall ?? DEFAULT_STALL_MS;
   if (turn.stall > 0) await sleep(options.clock, Math.min(turn.stall, limit), signal);
   if (signal.aborted) return failed("agent.unavailable", "The turn was stopped before the model answered.");
-  if (turn.stall >= limit) return failed("agent.stalled", `The model sent nothing for ${limit} ms.`, { stall: limit });
+  if (turn.stall >= limit)
+    return failed("agent.stalled", `The model sent nothing for ${formatDuration(limit)}.`, { stall: limit });
   if (turn.error !== null) return modelError(turn.error, scope);
   const calls = turn.calls.map((call, i) => proposal(call, `call_${request.turn}_${i}`, scope));
   const results = turn.finish.map((template) => value(template, scope));

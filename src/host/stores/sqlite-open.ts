@@ -1,5 +1,5 @@
 /** Opens the database file of a store: folder, file system, modes, pragmas, schema. */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as later } from "node:timers/promises";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
@@ -119,7 +119,12 @@ function prepareFile({ path, fileSystem }: OpenOptions): void {
       `lies on a network file system (${network}), where several processes cannot share it safely: put it on a local disk`,
     );
   }
-  if (existsSync(path)) return;
+  const found = statSync(path, { throwIfNoEntry: false });
+  // A pipe would keep SQLite, and with it the whole process, waiting for whoever writes to it.
+  if (found !== undefined && !found.isFile()) {
+    throw unavailable(path, "no_file", `is ${found.isDirectory() ? "a folder" : "no regular file"}`);
+  }
+  if (found !== undefined) return;
   // SQLite gives its side files the mode of this one.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);

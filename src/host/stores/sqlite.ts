@@ -8,6 +8,7 @@
  * I3: What is read was checked: checksum, no gap, no missing end (DU-06).
  * I4: Statements live as long as the store, and rows are read by pages of `all()`.
  * I5: Nobody's wall clock is compared with another's: beats are counted in the machine's monotonic time.
+ * I6: Nothing is acknowledged that went into a file which the path does not name any more (DU-05).
  */
 import type { StatementSyncInstance as Statement } from "@photostructure/sqlite";
 import { type Clock, isoTime } from "../../base/clock.ts";
@@ -27,6 +28,7 @@ import {
 import { isAlive as isAliveHere, ownIdentity } from "./process-identity.ts";
 import { type Blob, fromRow, type RecordRow, toRow } from "./record-text.ts";
 import { conflict, corrupt, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
+import { SameFile } from "./same-file.ts";
 import { asRefusal, type Database, KEYS_OF_A_RUN, openDatabase, patiently } from "./sqlite-open.ts";
 import { AGAIN, WriteQueue } from "./write-queue.ts";
 
@@ -68,7 +70,12 @@ export async function openSqliteJournal(options: SqliteJournalOptions): Promise<
     patience,
     fileSystem: options.fileSystem ?? networkFileSystem,
   });
-  return new SqliteJournal(db, options, patience);
+  try {
+    return new SqliteJournal(db, options, patience);
+  } catch (error) {
+    db.close();
+    throw asRefusal(options.path, error);
+  }
 }
 
 interface HeadRow {
@@ -150,6 +157,7 @@ class SqliteJournal implements Journal {
   readonly #options: SqliteJournalOptions;
   readonly #patience: number;
   readonly #sql: ReturnType<typeof statements>;
+  readonly #file: SameFile;
   readonly #queue: WriteQueue;
   readonly #isAlive: (owner: Owner) => boolean | null;
   readonly #uptime: () => number;
@@ -173,12 +181,17 @@ class SqliteJournal implements Journal {
     this.#isAlive = options.isAlive ?? isAliveHere;
     this.#uptime = options.uptime ?? monotonic;
     this.#boot = options.boot ?? ownIdentity().boot;
+    this.#file = new SameFile(options.path);
     this.#sql = statements(db);
     const { begin, commit } = this.#sql;
     this.#queue = new WriteQueue(
       {
         begin: () => void begin.run(),
-        commit: () => void commit.run(),
+        // Looked at after the commit: only what is where it will be looked for is acknowledged (I6).
+        commit: () => {
+          commit.run();
+          this.#file.check();
+        },
         rollback: () => {
           if (db.isOpen && db.isTransaction) db.exec("ROLLBACK");
         },

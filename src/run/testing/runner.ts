@@ -8,6 +8,7 @@ import { ownOwner } from "../../host/stores/process-identity.ts";
 import type { EndedBody } from "../../journal/bodies.ts";
 import { Cursor, pagesOfRecords } from "../../journal/cursor.ts";
 import type { RunRecord } from "../../journal/event.ts";
+import type { Journal } from "../../journal/journal.ts";
 import { BASIC_RUNNERS } from "../interpreter.ts";
 import { type ReplayReport, replayRun } from "../replay.ts";
 import { type ActiveRun, startRun } from "../run.ts";
@@ -70,6 +71,7 @@ export interface RunParts {
   connectors?: Connector[];
   model?: ModelPort;
   clock?: Clock;
+  journal?: Journal;
   /** Called with the run once it has started. */
   during?: (run: ActiveRun) => void;
 }
@@ -77,7 +79,7 @@ export interface RunParts {
 /** Runs a plan in memory and replays its records. */
 export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise<Ran> {
   const clock = parts.clock ?? systemClock;
-  const journal = openMemoryJournal({ clock });
+  const journal = parts.journal ?? openMemoryJournal({ clock });
   const records: RunRecord[] = [];
   const runners = { ...BASIC_RUNNERS, agent: agentRunner(new Map(parts.model ? [["helper", parts.model]] : [])) };
   const active = await startRun(

@@ -15,6 +15,7 @@ import { Names } from "./names.ts";
 import { ERROR, nullable, RUN, shapeOfFields, shapeOfJson } from "./shapes.ts";
 import { readStep } from "./step.ts";
 import { readStepList } from "./step-list.ts";
+import { StepPlaces } from "./step-places.ts";
 import { LIMIT_KEYS, NAME, OVERLAPS, TOP_KEYS, TOP_REQUIRED } from "./tables.ts";
 import { readTriggers } from "./triggers.ts";
 import { WorkfileReader } from "./workfile-reader.ts";
@@ -23,6 +24,8 @@ export interface ParsedWorkfile {
   /** Deep-frozen; null exactly if there are errors. Its callees are not loaded: see `calleeRefs`. */
   plan: Plan | null;
   diagnostics: Diagnostic[];
+  /** Where the words of its steps stand. */
+  places: StepPlaces;
 }
 
 /**
@@ -31,11 +34,11 @@ export interface ParsedWorkfile {
  */
 export function parseWorkfile(source: SourceText): ParsedWorkfile {
   const { root, diagnostics } = parseYaml(source);
-  if (root === null) return { plan: null, diagnostics };
+  if (root === null) return { plan: null, diagnostics, places: new StepPlaces(source) };
   const r = new WorkfileReader(source, { list: readStepList, step: readStep });
   const plan = readDocument(r, root);
   const all = capDiagnostics([...diagnostics, ...r.diagnostics]);
-  return { plan: plan === null || hasErrors(all) ? null : deepFreeze(plan), diagnostics: all };
+  return { plan: plan === null || hasErrors(all) ? null : deepFreeze(plan), diagnostics: all, places: r.places };
 }
 
 function readDocument(r: WorkfileReader, root: TreeNode): Plan | null {

@@ -28,6 +28,7 @@ export interface Body {
 export function readStep(r: WorkfileReader, entry: MapEntry, path: string, names: Names): ReadStep | null {
   const { result, reads } = r.collectReads(() => readParts(r, entry, path, names));
   if (result === null) return null;
+  r.places.add(entry, path);
   const common: Common = {
     id: entry.key,
     span: r.span({ start: entry.keyStart, end: entry.keyEnd }),

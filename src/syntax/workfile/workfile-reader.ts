@@ -16,6 +16,7 @@ import { quoted } from "../../text/slips.ts";
 import type { MapEntry, ScalarNode, SourceText, TreeNode } from "../../text/tree.ts";
 import type { Names } from "./names.ts";
 import { joined, TEXT } from "./shapes.ts";
+import { StepPlaces } from "./step-places.ts";
 
 const CODES: ReaderCodes = {
   unknownKey: "workfile.unknown_key",
@@ -74,11 +75,14 @@ export class WorkfileReader extends Reader {
   readonly inner = new Map<string, string>();
   /** What `with` of the agent step at hand projects, by name: for the hint at names in `goal`. */
   projected: ReadonlyMap<string, string> = new Map();
+  /** Where the words of steps stand, for whoever finds out more about them. */
+  readonly places: StepPlaces;
   readonly #reads: Set<string>[] = [];
   readonly #grammar: Grammar;
 
   constructor(source: SourceText, grammar: Grammar) {
     super(source, CODES);
+    this.places = new StepPlaces(source);
     this.#grammar = grammar;
   }
 

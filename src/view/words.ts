@@ -1,0 +1,18 @@
+import { formatDuration } from "../base/duration.ts";
+
+/** "1 step", "2 steps": the plural is the noun with an s, or the word given. */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
+/** "anthropic claude-sonnet-4-6"; a script has no model beside its provider. */
+export function modelName(provider: string, model: string): string {
+  return provider === model ? provider : `${provider} ${model}`;
+}
+
+/** How long something took, for people: `80ms`, `3.9s`, `2m5s`. */
+export function lasted(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)}ms`;
+  const tenths = Math.round(ms / 100) / 10;
+  return tenths < 60 ? `${tenths}s` : formatDuration(Math.round(ms / 1_000) * 1_000);
+}
