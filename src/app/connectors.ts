@@ -4,6 +4,7 @@ import type { Connector } from "../catalog/connector.ts";
 import { Refusal } from "../errors/fault.ts";
 import { LimitedConnector, Limiter, type Limits } from "../host/connectors/limited.ts";
 import type { StateStore } from "../host/connectors/state-store.ts";
+import { planAt } from "../plan/plan.ts";
 import { makeConnector } from "./deployment/make-connectors.ts";
 import type { Environment } from "./deployment/section.ts";
 import type { LoadedDeployment } from "./deployment.ts";
@@ -57,7 +58,7 @@ export async function connectAll(
         });
       }
       const limiter = context.limiters.of(deployment, name, context.clock);
-      const workflowAt = (): string => admitted.definition.plan.name;
+      const workflowAt = (position: string): string => planAt(admitted.definition.plan, position).name;
       const connector = makeConnector(config, { ...context, workflowAt });
       connectors.set(name, limiter === null ? connector : new LimitedConnector(connector, limiter));
     }

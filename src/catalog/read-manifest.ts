@@ -36,7 +36,7 @@ export const ACTION_KEYS = [
 ] as const;
 
 const MAX_ACTIONS = 1_000;
-const MAX_ATTEMPTS = 20;
+export const MAX_ATTEMPTS = 20;
 export const DEFAULT_ACTION_TIMEOUT_MS = 60_000;
 const DEFAULT_BACKOFF_MS = 200;
 const DEFAULT_RETRY_ON = ["action.unavailable", "action.rate_limited"];

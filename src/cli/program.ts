@@ -85,11 +85,22 @@ function workflowCommands(program: Command, does: Does): void {
     "ambit check triage.workfile.yaml",
   )
     .description("say what is wrong with the text of workflows; runs nothing, contacts nothing")
-    .option("--format <format>", "text or json")
+    .option("--format <format>", "text, json, sarif or github")
     .option("--strict", "warnings count as errors")
+    .option("--fix", "put right in the files what can be put right in one way only")
     .action(
       does(async (files: string[], options) => (await import("./commands/check.ts")).checkCommand(files, options)),
     );
+
+  common(
+    program
+      .command("fmt")
+      .argument("[files...]", "workflows or folders of them, - for standard input (default: all below this folder)"),
+    "ambit fmt triage.workfile.yaml",
+  )
+    .description("write workflows in their one form; comments, order and spellings stay")
+    .option("--check", "change nothing; exit 1 if a file would change")
+    .action(does(async (files: string[], options) => (await import("./commands/fmt.ts")).fmtCommand(files, options)));
 
   common(program.command("plan").argument("<file>", "a workflow"), "ambit plan triage.workfile.yaml")
     .description("say who can reach what in a workflow, and its worst case; runs nothing, contacts nothing")
@@ -234,6 +245,13 @@ function toolCommands(program: Command, does: Does): void {
         (await import("./commands/explain.ts")).explainCommand(code, options),
       ),
     );
+
+  common(
+    program.command("schema").argument("<name>", "workfile, manifest or deployment"),
+    "ambit schema workfile > workfile.schema.json",
+  )
+    .description("print the JSON Schema of a kind of file, for editors")
+    .action(does(async (name: string, options) => (await import("./commands/schema.ts")).schemaCommand(name, options)));
 
   const connectors = program.command("connectors").description("look at what workflows and agents may call");
   common(connectors.command("list"), "ambit connectors list")

@@ -14,6 +14,13 @@ export interface Diagnostic extends Span {
   path: string;
   message: string;
   help: string;
+  /** There if one text alone can have been meant (`check --fix`). */
+  fix?: Fix;
+}
+
+/** What belongs in the place of a stretch of the text, the end exclusive. */
+export interface Fix extends Span {
+  text: string;
 }
 
 export interface DiagnosticPlace {
@@ -21,6 +28,7 @@ export interface DiagnosticPlace {
   span?: Span;
   path?: string;
   help?: string;
+  fix?: Fix;
 }
 
 export function diagnostic(
@@ -41,6 +49,7 @@ export function diagnostic(
     path: place.path ?? "",
     message,
     help: place.help ?? "",
+    ...(place.fix === undefined ? {} : { fix: place.fix }),
   };
 }
 

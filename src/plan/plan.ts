@@ -1,7 +1,8 @@
 import type { Json } from "../base/json.ts";
 import type { Expr, Value } from "./expression.ts";
 import type { Field } from "./field.ts";
-import { type Cleanup, type Step, walkSteps } from "./step.ts";
+import type { Position } from "./position.ts";
+import { type Cleanup, listsIn, type Step, walkSteps } from "./step.ts";
 
 export interface Limits {
   /** Milliseconds of a run, without the time it is parked. */
@@ -60,4 +61,23 @@ export function* everyStep(plan: Plan): Generator<Step> {
 export function* allSteps(plan: Plan): Generator<Step> {
   yield* walkSteps(plan.steps);
   for (const entry of plan.cleanup) yield* walkSteps(entry.steps);
+}
+
+/** The plan in whose file the step at a position stands: the one given, or one that it calls. */
+export function planAt(plan: Plan, position: Position): Plan {
+  let file = plan;
+  let candidates = [...allLists(file)];
+  // Indexes, parts of the engine's own and branch names lead to no step: the lists in hand stay the same.
+  for (const part of position.replace(/\[\d+\]/g, "").split(".")) {
+    const step = candidates.flat().find((entry) => entry.id === part);
+    if (step === undefined) continue;
+    const callee = step.kind === "call" ? file.callees[step.callee] : undefined;
+    if (callee !== undefined) file = callee;
+    candidates = callee === undefined ? listsIn(step) : [...allLists(callee), ...listsIn(step)];
+  }
+  return file;
+}
+
+function allLists(plan: Plan): Step[][] {
+  return [plan.steps, ...plan.cleanup.map((entry) => entry.steps)];
 }

@@ -50,6 +50,12 @@ export class Reader {
     this.diagnostics.push(diagnostic(code, message, { file: this.source.file, span, path, help }, severity));
   }
 
+  /** Adds to the last finding what puts it right: a text in the place of a stretch of the source. */
+  offer(at: { start: number; end: number }, text: string): void {
+    const last = this.diagnostics.at(-1);
+    if (last !== undefined) last.fix = { ...this.source.span(at.start, at.end), text };
+  }
+
   /**
    * Checks a closed map: unknown keys get the legal keys and a nearest-name hint, missing required ones are
    * named. Returns the known entries by key, or null if it is no map. Without `required` none is.
@@ -116,7 +122,9 @@ export class Reader {
       node.kind === "scalar" && node.value !== null && this.#source(node).length <= 60
         ? `Put it in quotes: "${this.#source(node)}".`
         : "";
-    return this.wrong(node, path, what, "a text", quote);
+    this.wrong(node, path, what, "a text", quote);
+    if (quote !== "") this.offer(node, `"${this.#source(node)}"`);
+    return null;
   }
 
   boolean(node: TreeNode, path: string, what: string): boolean | null {

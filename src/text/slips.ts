@@ -2,6 +2,15 @@ import type { Slip } from "./prescan.ts";
 
 const LONGEST_LINE = 200;
 
+/** What belongs in the place of a slip; null where that cannot be said of the stretch alone. */
+export function fixOfSlip(text: string, slip: Slip): string | null {
+  if (slip.code !== "yaml.code_line" || slip.flow) return put(text, slip);
+  const code = oneLine(text, slip);
+  // Whether a comment was meant for the code or for the file nobody knows.
+  if (/\s#/.test(code)) return null;
+  return `|\n${" ".repeat(indentOf(text, slip.start) + 2)}${code}`;
+}
+
 /** The words for a slip: what is wrong, and the line put right. */
 export function describeSlip(text: string, slip: Slip, all: readonly Slip[]): { message: string; help: string } {
   const value = oneLine(text, slip);

@@ -5,7 +5,7 @@ import { capDiagnostics } from "./cap.ts";
 import { blockIndentOf, mapScalar } from "./offsets.ts";
 import { MAX_NESTING, MAX_TEXT_BYTES, prescan, type Slip } from "./prescan.ts";
 import { clip } from "./reader.ts";
-import { describeSlip } from "./slips.ts";
+import { describeSlip, fixOfSlip } from "./slips.ts";
 import { explainSyntax } from "./syntax-errors.ts";
 import type { ListNode, MapEntry, MapNode, ScalarNode, SourceText, TreeNode } from "./tree.ts";
 
@@ -84,7 +84,7 @@ class YamlText {
     }
     for (const slip of scan.slips) {
       const { message, help } = describeSlip(text, slip, scan.slips);
-      this.#report(slip.code, slip.start, slip.end, message, help);
+      this.#report(slip.code, slip.start, slip.end, message, help, fixOfSlip(text, slip));
       this.#slips.set(slip.start, slip);
     }
     this.#text = masked(text, scan.slips);
@@ -279,9 +279,10 @@ class YamlText {
     this.#report("yaml.character", start, end, "The text holds one half of a character.", help);
   }
 
-  #report(code: Code, start: number, end: number, message: string, help = ""): void {
+  #report(code: Code, start: number, end: number, message: string, help = "", fix: string | null = null): void {
     const span = this.#source.span(start, end);
-    this.#diagnostics.push(diagnostic(code, message, { file: this.#source.file, span, help }));
+    const place = { file: this.#source.file, span, help };
+    this.#diagnostics.push(diagnostic(code, message, fix === null ? place : { ...place, fix: { ...span, text: fix } }));
   }
 
   #fatal(code: Code, start: number, end: number, message: string, help = ""): void {

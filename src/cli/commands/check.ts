@@ -1,32 +1,42 @@
-import { readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { diagnoseWorkflow, readWorkflow, type WorkflowFile } from "../../app/workflow-file.ts";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { counted } from "../../view/words.ts";
-import { findWorkflows } from "../find-workflows.ts";
+import { namedWorkflows } from "../named-workflows.ts";
 import { type CommonOptions, terminalOf, usage } from "../options.ts";
 import { printDiagnostics, printExplain, printRefusal, summary } from "../refusal.ts";
-import { jsonText, oneLine } from "../terminal.ts";
+import { jsonText, oneLine, safeText, type Terminal } from "../terminal.ts";
+
+const FORMATS = ["text", "json", "sarif", "github"] as const;
+type Format = (typeof FORMATS)[number];
 
 export interface CheckOptions extends CommonOptions {
   format?: string;
   strict?: boolean;
+  fix?: boolean;
 }
 
 /** Diagnostics only: nothing is admitted, opened or contacted. Exit 3 if a file is refused. */
 export async function checkCommand(files: string[], options: CheckOptions): Promise<number> {
-  const format = options.format ?? (options.json ? "json" : "text");
-  const terminal = terminalOf({ ...options, json: format === "json" });
+  const wanted = options.format ?? (options.json ? "json" : "text");
+  const terminal = terminalOf({ ...options, json: wanted === "json" });
   try {
-    if (format !== "text" && format !== "json") throw usage("--format takes text or json.");
-    const names = files.length > 0 ? [...new Set(files.flatMap(workflowsAt))] : workflowsAt(".");
+    const format = FORMATS.find((name) => name === wanted);
+    if (format === undefined) throw usage("--format takes text, json, sarif or github.");
+    const names = namedWorkflows(files);
+    if (options.fix && names.includes("-"))
+      throw usage("--fix changes files: save the text in one, or check it without --fix.");
+    const fixed = options.fix ? await fixAll(names, terminal) : null;
     const checked = names.map(read);
     const diagnostics = checked.flatMap((workflow) => workflow.diagnostics);
     const refusing = diagnostics.filter(
       (entry) => entry.severity === "error" || (options.strict && entry.severity === "warning"),
     );
+    const ok = refusing.length === 0;
     if (format === "json") {
-      terminal.out(`${jsonText({ ok: refusing.length === 0, files: names, diagnostics })}\n`);
+      terminal.out(`${jsonText({ ok, files: names, ...(fixed === null ? {} : { fixed }), diagnostics })}\n`);
+    } else if (format !== "text") {
+      terminal.out(await rendered(format, diagnostics));
     } else if (diagnostics.length > 0) {
       printDiagnostics(terminal, diagnostics);
       printExplain(terminal, diagnostics);
@@ -35,20 +45,25 @@ export async function checkCommand(files: string[], options: CheckOptions): Prom
         `${names.length === 1 ? oneLine(names[0] ?? "") : counted(names.length, "file")}: ${summary(diagnostics satisfies Diagnostic[])}\n`,
       );
     }
-    return refusing.length === 0 ? 0 : 3;
+    return ok ? 0 : 3;
   } catch (error) {
     return printRefusal(terminal, error);
   }
 }
 
-/** The file itself, or all workflows below a folder. */
-function workflowsAt(name: string): string[] {
-  if (name === "-" || statSync(name, { throwIfNoEntry: false })?.isDirectory() !== true) return [name];
-  const found = findWorkflows(name).map((path) => join(name, path));
-  if (found.length > 0) return found;
-  throw usage(
-    `No workflow found ${name === "." ? "here" : `below ${name}`}: name a file, or a folder with *.workfile.yaml files.`,
-  );
+async function rendered(format: Exclude<Format, "text" | "json">, diagnostics: readonly Diagnostic[]): Promise<string> {
+  if (format === "github") return (await import("../github-annotations.ts")).githubAnnotations(diagnostics);
+  return (await import("../sarif.ts")).sarifText(diagnostics);
+}
+
+/** How many findings of each file were put right, of those with any. */
+async function fixAll(names: readonly string[], terminal: Terminal): Promise<{ file: string; findings: number }[]> {
+  const { fixFile } = await import("../fix-file.ts");
+  const fixed = names.map((file) => ({ file, findings: fixFile(file) })).filter(({ findings }) => findings > 0);
+  for (const { file, findings } of fixed) {
+    terminal.err(`${safeText(file)}: ${counted(findings, "finding")} put right\n`);
+  }
+  return fixed;
 }
 
 function read(name: string): WorkflowFile {

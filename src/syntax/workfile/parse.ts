@@ -102,6 +102,7 @@ function readVersion(r: WorkfileReader, node: TreeNode | undefined): void {
   const help = 'Write workfile: "1".';
   if (node.kind !== "scalar" || typeof node.value !== "string") {
     r.wrong(node, "workfile", "the version of the format", "a text", help);
+    if (node.kind === "scalar" && node.value === 1) r.offer(node, '"1"');
     return;
   }
   const version = node.value;

@@ -17,6 +17,7 @@ import type { MapEntry, ScalarNode, SourceText, TreeNode } from "../../text/tree
 import type { Names } from "./names.ts";
 import { joined, TEXT } from "./shapes.ts";
 import { StepPlaces } from "./step-places.ts";
+import { isUnmarked } from "./unmarked.ts";
 
 const CODES: ReaderCodes = {
   unknownKey: "workfile.unknown_key",
@@ -188,6 +189,8 @@ export class WorkfileReader extends Reader {
       ? `${upper(what)} is an expression, and this is a plain text.`
       : `${upper(what)} is one expression: the braces stand around all of it.`;
     this.report("expression.not_marked", node, path, message, `Write: ${quoted(`{{ ${clip(bare.trim())} }}`)}`);
+    const plain = parts.every((part) => typeof part === "string");
+    if (plain && isUnmarked(bare.trim(), node, names)) this.offer(node, quoted(`{{ ${bare.trim()} }}`));
     return null;
   }
 
