@@ -48,6 +48,8 @@ export interface AdmissionInput {
   secrets: { [connector: string]: string[] };
   policy: PolicyConfig;
   limits: RunLimits;
+  /** Whether runs outlive this process (the Durable Execution Profile); absent: they do. */
+  durable?: boolean;
   /** Capabilities that this executor has and the deployment has not taken away. */
   capabilities: ReadonlySet<string>;
 }

@@ -180,6 +180,7 @@ export class Engine {
       secrets: secretsOf(deployment),
       policy: deployment.policy,
       limits: deadline === undefined ? limits : { ...limits, deadline: Math.min(deadline, limits.deadline) },
+      durable: locateStore(this.cwd, this.#options.store, deployment.store.path) !== MEMORY_STORE,
       capabilities: offeredCapabilities(deployment),
     });
   }

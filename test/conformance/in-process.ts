@@ -121,6 +121,7 @@ export class InProcess implements Driver {
     }
     const impatience = setTimeout(() => run.abandon("the test's patience"), PATIENCE_MS);
     const answering = this.#answer(engine, run);
+    answering.catch(() => {});
     const looking = this.#virtual === null ? setInterval(() => this.#look(), LOOK_EVERY_MS) : undefined;
     try {
       const exit = await followRun(terminal, run, { goOn: `Look at it with: ambit runs show ${run.id}` });

@@ -4,6 +4,7 @@ import type { ActionManifest } from "../../catalog/manifest.ts";
 import { checkValue } from "../../catalog/value-schema.ts";
 import type { Value } from "../../plan/expression.ts";
 import { allSteps } from "../../plan/plan.ts";
+import type { ActionStep } from "../../plan/step.ts";
 import { type Admission, find, stepName } from "../admission.ts";
 
 /**
@@ -14,6 +15,7 @@ export function checkStepArguments(admission: Admission): void {
   for (const step of allSteps(admission.input.plan)) {
     const manifest = step.kind === "action" ? admission.manifests[step.action]?.manifest : undefined;
     if (step.kind !== "action" || manifest === undefined) continue;
+    checkReserved(admission, step, manifest);
     for (const { message, help, argument } of problemsOf(manifest, step.args)) {
       find(admission, {
         code: "action.invalid_input",
@@ -27,6 +29,23 @@ export function checkStepArguments(admission: Admission): void {
   }
 }
 
+/** The key of a keyed action is the engine's, in ordinary steps as in an agent's proposals. */
+function checkReserved(admission: Admission, step: ActionStep, manifest: ActionManifest): void {
+  const { idempotency } = manifest;
+  if (idempotency.kind !== "keyed" || !namesOf(step.args)?.includes(idempotency.field)) return;
+  find(admission, {
+    code: "action.invalid_input",
+    message: `${stepName(step)}, ${manifest.name}: ${idempotency.field} is its idempotency key, which the engine gives.`,
+    at: [step, { is: "argument", name: idempotency.field }],
+    help: "Leave it out.",
+  });
+}
+
+function namesOf(args: Value): string[] | null {
+  if ("map" in args) return Object.keys(args.map);
+  return "lit" in args && isObject(args.lit) ? Object.keys(args.lit) : null;
+}
+
 /** `argument`: the one that is meant; null: all of them together, or one that is missing. */
 interface ArgumentProblem {
   message: string;
@@ -35,12 +54,12 @@ interface ArgumentProblem {
 }
 
 function problemsOf(manifest: ActionManifest, args: Value): ArgumentProblem[] {
-  const names =
-    "map" in args ? Object.keys(args.map) : "lit" in args && isObject(args.lit) ? Object.keys(args.lit) : null;
-  if (names === null) return [];
+  const all = namesOf(args);
+  if (all === null) return [];
   const { properties, required, additionalProperties } = manifest.input;
   const taken = isObject(properties) ? Object.keys(properties) : [];
   const reserved = manifest.idempotency.kind === "keyed" ? manifest.idempotency.field : null;
+  const names = all.filter((name) => name !== reserved);
   const problems: ArgumentProblem[] = [];
   if (additionalProperties === false && !isObject(manifest.input["patternProperties"])) {
     for (const name of names.filter((entry) => !taken.includes(entry))) {

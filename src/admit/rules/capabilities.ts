@@ -38,6 +38,14 @@ export function checkCapabilities(admission: Admission): void {
         help: `Offered: ${[...capabilities].sort().join(", ") || "none"}.`,
       });
     }
+    if (step.onUnknown === "halt" && admission.input.durable === false) {
+      find(admission, {
+        code: "capability.unsupported",
+        message: `${stepName(step)} halts on an unknown outcome, which needs the Durable Execution Profile: the store is in memory and would lose the run.`,
+        at: [step, { is: "key", name: "on_unknown" }],
+        help: "Run it on a store that lasts, or write on_unknown: fail or abort.",
+      });
+    }
     for (const { what, word } of unsupportedIn(step)) {
       find(admission, {
         code: "capability.unsupported",
