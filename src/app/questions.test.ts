@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { systemClock } from "../base/clock.ts";
 import { createEngine, type Engine, type GivenAnswer } from "./engine.ts";
 
 const DEPLOYMENT = `connectors:
@@ -118,8 +119,13 @@ describe("a question", () => {
   });
 
   test("whose time is up is open no more", async () => {
-    await parked("  - ok: { wf.ask: Go?, expires: 1ms }\n").catch(() => {});
-    expect(await engine.approvals()).toEqual([]);
+    await parked("  - ok: { wf.ask: Go?, expires: 1h }\n");
+    const id = await onlyId();
+    const clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
+    const later = await createEngine({ cwd: folder, store: join(folder, "ambit.db"), clock });
+    expect(await later.approvals()).toEqual([]);
+    await expect(later.answer(id, yes)).rejects.toMatchObject(code("ask.not_open"));
+    await later.close();
   });
 });
 

@@ -36,7 +36,10 @@ afterEach(async () => {
 
 async function unknown(policy: string, more = ""): Promise<string> {
   const steps = `  - pay: { bank.pay: {}, on_unknown: ${policy} }\n${more}`;
-  writeFileSync(join(folder, "a.workfile.yaml"), `workfile: "1"\nname: a\nsteps:\n${steps}outputs: { n: "{{ pay.n }}" }\n`);
+  writeFileSync(
+    join(folder, "a.workfile.yaml"),
+    `workfile: "1"\nname: a\nsteps:\n${steps}outputs: { n: "{{ pay.n }}" }\n`,
+  );
   const run = await engine.start("a.workfile.yaml");
   await run.result();
   return run.id;
@@ -102,8 +105,14 @@ describe("a run that is halted", () => {
   test("I2: keeps the settlement for resume, in all three ways", async () => {
     const ways: [Settlement, object][] = [
       [happened, { status: "completed", outputs: { n: 7 } }],
-      [{ how: "failed", code: "bank.refused", by: "ana" }, { status: "failed", error: { code: "bank.refused" } }],
-      [{ how: "retry", by: "ana" }, { status: "completed", outputs: { n: 3 } }],
+      [
+        { how: "failed", code: "bank.refused", by: "ana" },
+        { status: "failed", error: { code: "bank.refused" } },
+      ],
+      [
+        { how: "retry", by: "ana" },
+        { status: "completed", outputs: { n: 3 } },
+      ],
     ];
     for (const [settlement, end] of ways) {
       rmSync(join(folder, "calls.jsonl"), { force: true });

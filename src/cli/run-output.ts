@@ -11,7 +11,7 @@ import { recordLine } from "./record-line.ts";
 import { shown } from "./shown.ts";
 import { jsonText, oneLine, type Paint, safeText, type Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
-import { resumeLine, waitingLines } from "./waiting-text.ts";
+import { resumeLine, unknownLines, waitingLines } from "./waiting-text.ts";
 
 /** How a run came to rest here, and what it asks of people. */
 export interface Followed {
@@ -149,7 +149,7 @@ export function printResult(
     for (const line of waitingLines(result, asks, terminal.color, place)) terminal.err(`${line}\n`);
     // The command that goes on, and not only one that shows it (DU-13).
     terminal.err(terminal.color.dim(`Go on with it: ${resumeLine(result.run, place)}\n`));
-  }
+  } else for (const line of unknownLines(result, place)) terminal.err(`${terminal.color.dim(line)}\n`);
   if (result.status === "suspended" || result.unknown.length > 0)
     terminal.err(terminal.color.dim(`${safeText(goOn)}\n`));
 }

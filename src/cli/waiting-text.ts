@@ -37,6 +37,15 @@ export function waitingLines(
   });
 }
 
+const MOST_SHOWN = 5;
+
+/** Of a run that is over: what settles its unknown effects. */
+export function unknownLines(result: RunResult, place: CommonOptions): string[] {
+  return result.unknown
+    .slice(0, MOST_SHOWN)
+    .map(({ position }) => `Once you know what became of it: ${resolveLine(result.run, position, place, false)}`);
+}
+
 /** A question as a person reads it, with what answers it. */
 export function questionLines(opened: AskOpenedBody, color: Paint, place: CommonOptions): string[] {
   const lines = safeText(shownText(opened.text)).trimEnd().split("\n");

@@ -108,6 +108,8 @@ export type AgentStartedBody = {
  * took one; `args` is null where the model sent no JSON object (then `args_text` has it).
  */
 export type TurnCall = {
+  /** The model's own id of the call. */
+  id?: string;
   tool: string;
   args: Json;
   args_text?: string;
@@ -115,6 +117,9 @@ export type TurnCall = {
   code: string | null;
   n: number | null;
   key: string | null;
+  /** Of a refusal: what the agent was told. */
+  message?: string;
+  details?: Json;
 };
 
 export type TurnBody = {
@@ -123,6 +128,10 @@ export type TurnBody = {
   calls: TurnCall[];
   /** Absent where the turn offered none. */
   result?: Json;
+  /** What is wrong with an offered result. */
+  problems?: Json;
+  /** Why the agent gave up. */
+  give_up?: string;
   usage: { input: number; output: number } | null;
   finish: string;
   /** The model call failed: no calls, no result. */
@@ -150,7 +159,8 @@ export type AgentEndedBody = {
   reason: AgentEnd;
   result?: Json;
   fault?: FaultJson;
-  observed: { steps: number; tokens: number; duration_ms: number };
+  /** `unreported`: turns whose tokens nobody counted. */
+  observed: { steps: number; tokens: number; duration_ms: number; unreported?: number };
   overshoot: Json;
   task?: Json;
 };
@@ -168,7 +178,7 @@ export type CallEndedBody = {
   outcome: CallOutcome;
   value?: Json;
   fault?: FaultJson;
-  ambiguity?: { code: string; details: Json };
+  ambiguity?: { code: string; message?: string; details: Json };
   effect: "none" | "done" | "unknown" | "suppressed";
   /** False where it ended before anything was sent (wrong arguments, refused by a person): no attempt counts. */
   dispatched?: boolean;

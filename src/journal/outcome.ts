@@ -1,4 +1,3 @@
-import type { Json } from "../base/json.ts";
 import type { Position } from "../plan/position.ts";
 
 /** The closed set of end states (interfaces.md 1); `suspended` goes on later. */
@@ -35,16 +34,3 @@ export type Counts = { tool_attempts: number; tokens: number; agent_turns: numbe
 
 export const SUSPEND_REASONS = ["ask", "approval", "timer", "halt", "stuck", "queued"] as const;
 export type SuspendReason = (typeof SUSPEND_REASONS)[number];
-
-/** What the trail entries of a run carry as `detail`, by `what`; all parts are optional when read. */
-export type TrailDetail = {
-  handled: { code: string; reason: string };
-  forgiven: { code: string; reason: string };
-  item_skipped: { cause: string; step: Position | null; reason: string };
-  truncated: { cause: "limit" | "max" | "max_iterations"; done: number; left: number | null };
-  loop_ended: { rounds: number };
-  skipped: null;
-  then: Json;
-  else: null;
-  exit: { how: string };
-};

@@ -213,7 +213,11 @@ async function perform(
   const began = context.clock.now();
   let queued = 0;
   const write = (judged: Judged, stopped = false): LiveBody =>
-    callBody(spec, judged, attempt, stopped, { queued, duration: context.clock.now() - began - queued });
+    // A clock may run backwards, and the waiting was measured by another hand.
+    callBody(spec, judged, attempt, stopped, {
+      queued,
+      duration: Math.max(0, context.clock.now() - began - queued),
+    });
   const cancelled = (): LiveBody => {
     // An earlier process may have dispatched what is not dispatched any more.
     const maybe = isRepeatable(manifest) || context.hasIntent;

@@ -12,9 +12,8 @@ import { mark, peel, reveal, type Val } from "../plan/marked.ts";
 import { auxPosition, type Position } from "../plan/position.ts";
 import type { OnUnknown, Reconcile } from "../plan/step.ts";
 import { awaitSettlement } from "./asks.ts";
-import type { Stop } from "./end.ts";
+import type { End, Stop } from "./end.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { callAction } from "./steps/action.ts";
 import type { StepContext } from "./steps/step-runner.ts";
 import type { StopScope } from "./stop-scope.ts";
 
@@ -34,12 +33,19 @@ export interface UnknownCall {
   scope: StopScope;
 }
 
+/** How an ordinary action looks for what became of it; `look` dispatches the reading action. */
+export interface Reconciling {
+  how: Reconcile;
+  context: StepContext;
+  look: (action: string, context: StepContext, args: Val) => Promise<End>;
+}
+
 /** Applies `on_unknown`. Reconciling is for ordinary actions: `reconcile` is given with their step's context. */
 export async function settleUnknown(
   interpreter: Interpreter,
   policy: OnUnknown,
   call: UnknownCall,
-  reconcile?: { how: Reconcile; context: StepContext },
+  reconcile?: Reconciling,
 ): Promise<Settled> {
   switch (policy) {
     case "fail":
@@ -48,7 +54,7 @@ export async function settleUnknown(
       return halt(interpreter, call);
     case "reconcile": {
       invariant(reconcile !== undefined, "on_unknown: reconcile was admitted without its action");
-      const found = await reconciled(interpreter, call, reconcile.how, reconcile.context);
+      const found = await reconciled(interpreter, call, reconcile);
       return found ?? abort(interpreter, call);
     }
     case "abort":
@@ -117,19 +123,13 @@ function settlement(
 async function reconciled(
   interpreter: Interpreter,
   { action, position, attempt, scope }: UnknownCall,
-  how: Reconcile,
-  context: StepContext,
+  { how, context, look }: Reconciling,
 ): Promise<Settled | null> {
   const { evaluator, scheduler } = interpreter;
   const at = auxPosition(position, "reconcile");
   const args = evaluator.value(how.with, context.scope, at);
   if (!args.ok) return { is: "failed", fault: args.fault };
-  const end = await callAction(
-    interpreter,
-    { action: how.action, onUnknown: "fail" },
-    { ...context, position: at },
-    args.value,
-  );
+  const end = await look(how.action, { ...context, position: at }, args.value);
   if (end.is === "stopped") return { is: "stopped", stop: end.stop };
   if (end.is !== "value") return null;
   const names = context.scope.enter({ result: end.value });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createEngine, type Engine } from "../../src/app/engine.ts";
 import { readWorkflow } from "../../src/app/workflow-file.ts";
+import { hashJson } from "../../src/base/hash.ts";
 import { InvariantError } from "../../src/base/invariant.ts";
 import { asRefused } from "../../src/cli/refusal.ts";
 import { Cursor, pagesOfRun } from "../../src/journal/cursor.ts";
@@ -112,10 +113,13 @@ describe("history.mismatch", () => {
   });
 
   test("a resume that hands over something else than is recorded stops and says where", async () => {
-    const run = await engine.resume(await unfinished((record) => ({ ...record, in: "0".repeat(64) })));
+    const other = hashJson("another");
+    const run = await engine.resume(
+      await unfinished((record) => ({ ...record, in: other, body: { text: "another" } })),
+    );
     await expect(run.result()).rejects.toMatchObject({
       exit: 7,
-      fault: { code: "history.mismatch", details: { position: "one", recorded: "0".repeat(64) } },
+      fault: { code: "history.mismatch", details: { position: "one", recorded: other } },
     });
   });
 });

@@ -274,7 +274,12 @@ class SqliteJournal implements Journal {
   }
 
   async release(lease: Lease): Promise<void> {
-    await this.#write(() => this.#sql.giveUp.run(lease.run, lease.epoch));
+    const [owner, held] = [...this.#holding].find(([, runs]) => runs.has(lease.run)) ?? [null, null];
+    await this.#write(() => {
+      this.#sql.giveUp.run(lease.run, lease.epoch);
+      // Its last run: nobody has to be told any more that it lives.
+      if (owner !== null && held?.size === 1) this.#sql.dropBeat.run(owner);
+    });
     this.#ids.delete(lease.run);
     for (const [owner, runs] of this.#holding) {
       if (runs.delete(lease.run) && runs.size === 0) this.#holding.delete(owner);

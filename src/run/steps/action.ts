@@ -4,14 +4,14 @@ import { markSensitive } from "../../catalog/sensitive.ts";
 import { Fault } from "../../errors/fault.ts";
 import type { Val } from "../../plan/marked.ts";
 import type { Position } from "../../plan/position.ts";
-import type { ActionStep } from "../../plan/step.ts";
+import type { ActionStep, Reconcile } from "../../plan/step.ts";
 import { approval } from "../approval.ts";
 import { type CallEnd, checkArguments, dispatch } from "../dispatch.ts";
 import type { End } from "../end.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { stepKey } from "../keys.ts";
 import type { StopScope } from "../stop-scope.ts";
-import { settleUnknown } from "../unknown.ts";
+import { type Reconciling, settleUnknown } from "../unknown.ts";
 import type { StepContext, StepRunner } from "./step-runner.ts";
 
 export const runAction: StepRunner<"action"> = async (interpreter, step, context) => {
@@ -74,11 +74,17 @@ export async function callAction(
       interpreter,
       step.onUnknown,
       { action: step.action, position, attempt, fault, scope },
-      step.reconcile === undefined ? undefined : { how: step.reconcile, context: { ...context, stop: scope } },
+      step.reconcile === undefined ? undefined : reconciling(interpreter, step.reconcile, { ...context, stop: scope }),
     );
     if (settled.is !== "retry") return settled;
     first = attempt + 1;
   }
+}
+
+function reconciling(interpreter: Interpreter, how: Reconcile, context: StepContext): Reconciling {
+  const look: Reconciling["look"] = (action, at, args) =>
+    callAction(interpreter, { action, onUnknown: "fail" }, at, args);
+  return { how, context, look };
 }
 
 /** The scope that a step's own timeout has not stopped. */
