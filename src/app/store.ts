@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import type { Clock } from "../base/clock.ts";
 import type { StateStore } from "../host/connectors/state-store.ts";
 import type { Journal } from "../journal/journal.ts";
@@ -18,8 +18,19 @@ export function locateStore(cwd: string, option: string | undefined, deployed: s
   if (option !== undefined) return option === MEMORY_STORE ? option : resolve(cwd, option);
   if (deployed !== null) return deployed;
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    if (ROOT_MARKS.some((mark) => existsSync(join(folder, mark)))) return join(folder, ".ambit", "ambit.db");
+    if (ROOT_MARKS.some((mark) => isMark(join(folder, mark)))) return join(folder, ".ambit", "ambit.db");
     if (folder === dirname(folder)) return join(resolve(cwd), ".ambit", "ambit.db");
+  }
+}
+
+/** A store of somebody else's, in a folder above that all may write to, is no mark of our project. */
+function isMark(path: string): boolean {
+  if (!existsSync(path)) return false;
+  if (basename(path) !== ".ambit" || process.getuid === undefined) return true;
+  try {
+    return statSync(path).uid === process.getuid();
+  } catch {
+    return false;
   }
 }
 

@@ -1,3 +1,4 @@
+import { Fault } from "../errors/fault.ts";
 import type { Val } from "../plan/marked.ts";
 import { type DueCleanup, dueCleanups, leaveList } from "./cleanup.ts";
 import type { End } from "./end.ts";
@@ -21,9 +22,16 @@ export async function runFile(
   if (end.is === "value" && plan.outputs !== undefined) {
     const result = interpreter.evaluator.value(plan.outputs, list.scope, position);
     if (result.ok) outputs = result.value;
-    else end = { is: "failed", fault: result.fault };
+    else end = { is: "failed", fault: ofOutputs(result.fault) };
   }
   over();
   await leaveList(interpreter, cleanups, end, []);
   return { end, outputs };
+}
+
+/** The outputs stand at no step, so the message says where it went wrong. */
+function ofOutputs({ code, at, message, details, cause }: Fault): Fault {
+  const { line } = details;
+  const place = typeof line === "number" ? ` (line ${line})` : "";
+  return new Fault(code, at, `In the outputs${place}: ${message}`, details, cause);
 }
