@@ -133,6 +133,19 @@ describe("a run", () => {
   });
 });
 
+test("a question is answered as the case says, and parks the run where nobody does", async () => {
+  const edit = { "workflow.yaml": ["steps:\n", "steps:\n  - ok: { wf.ask: Go? }\n"] as [string, string] };
+  const answered = (answers?: object): Changes => ({
+    expect: { status: "completed", asks: [{ position: "ok", how: "answered", by: ["person"] }] },
+    settings: answers === undefined ? {} : { answers },
+    edit,
+  });
+  expect(await differences(answered({ ok: { approved: true } }))).toEqual([]);
+  expect(await differences(answered({ ok: [{ by: "person", answer: { approved: false } }] }))).toEqual([]);
+  expect(await differences(answered())).toEqual(["status", "asks[0].how", "asks[0].by"]);
+  expect(await differences(answered({ ok: { approved: "yes" } }))).toEqual(["status", "asks[0].how", "asks[0].by"]);
+});
+
 test("the stage replay expects an equal replay, whatever else is given", async () => {
   expect(await differences({ expect: { stage: "replay" } })).toEqual([]);
   expect(await differences({ expect: { replay: "unfinished" } })).toEqual(["replay"]);
