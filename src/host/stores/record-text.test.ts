@@ -8,7 +8,7 @@ function row(data: string, blobs: string | null = null): RecordRow {
   const text = `run\ndef\n3 notice.sent a 1\n${blobs ?? ""}\n${data}`;
   return { ...known, sum: hash("sha256", text, "base64") };
 }
-const good = [1, "2026-01-01T00:00:00.000Z", null, null, [], { text: "a" }];
+const good: unknown[] = [1, "2026-01-01T00:00:00.000Z", null, null, [], { text: "a" }];
 const read = (given: RecordRow, blob?: string): unknown => fromRow("run", "def", given, () => blob);
 
 test("a row is a record", () => {
