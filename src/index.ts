@@ -4,8 +4,15 @@ export {
   type Engine,
   type EngineOptions,
   type EngineRun,
+  type Fate,
+  type GivenAnswer,
+  type OpenQuestion,
+  type Receipt,
+  type ResumeOptions,
   type RunEvent,
+  type Settlement,
   type StartOptions,
+  type UnknownOutcome,
 } from "./app/engine.ts";
 export { Refused } from "./app/refused.ts";
 export type { Json, JsonObject } from "./base/json.ts";

@@ -31,11 +31,12 @@ export async function importManifest(deployment: LoadedDeployment, name: string,
     const known = Object.values(deployment.connectors)
       .filter((entry) => ["mcp", "mcp-http", "http"].includes(entry.how.kind))
       .map((entry) => entry.name);
-    const help = known.length === 0 ? "The deployment has none." : `The deployment has: ${known.join(", ")}.`;
-    throw new Refused(
-      2,
-      new Fault("input.invalid", "", `${name} is no MCP or HTTP connector of the deployment. ${help}`),
-    );
+    const what =
+      config === undefined
+        ? `The deployment has no connector ${name}.`
+        : `${name} is no MCP server and no HTTP service: the manifest of a ${config.how.kind} is written by hand.`;
+    const help = known.length === 0 ? "There is none to import from." : `Import from: ${known.join(", ")}.`;
+    throw new Refused(2, new Fault("input.invalid", "", `${what} ${help}`));
   }
   const { protocol, tools } = await inspectServer(config, env, new AbortController().signal);
   const actions: JsonObject = {};

@@ -45,6 +45,6 @@ test("what has changed is said: both hashes, the parts, and the command that pin
   expect(fault.message).toContain(OLD.slice(0, 19));
   expect(fault.message).toContain(drift?.found.slice(0, 19));
   expect(fault.message).toContain("the two differ in the description");
-  expect(fault.message).toContain("ambit connectors import honest > manifests/honest.yaml");
+  expect(fault.message).toContain("ambit connectors import honest prints it");
   expect(fault.details).toMatchObject({ pinned: OLD, parts: ["the description"] });
 }, 60_000);

@@ -59,7 +59,7 @@ export function driftText({ action, pinned, found, parts }: Drift): string {
 }
 
 export function repinText(connector: string): string {
-  return `Review what has changed, then pin it again: ambit connectors import ${connector} > manifests/${connector}.yaml`;
+  return `Review what has changed and take it over into the manifest: ambit connectors import ${connector} prints it as it would be now, pins included`;
 }
 
 /** Enough of a hash to tell two apart; details hold the whole. */

@@ -13,7 +13,8 @@ import { type Ids, systemIds } from "../base/ids.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Connector } from "../catalog/connector.ts";
-import { Fault } from "../errors/fault.ts";
+import type { Diagnostic } from "../errors/diagnostic.ts";
+import { Fault, Refusal } from "../errors/fault.ts";
 import type { StateStore } from "../host/connectors/state-store.ts";
 import { isAlive, ownOwner } from "../host/stores/process-identity.ts";
 import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
@@ -90,6 +91,10 @@ export interface StartOptions {
   runId?: string;
   /** Milliseconds; may only lower the limit in force. */
   deadline?: number;
+  /** Warnings refuse the start as errors do. */
+  strict?: boolean;
+  /** Told what admission has to say of a workflow that may run. */
+  onWarnings?: (warnings: Diagnostic[]) => void;
   /** Cancels the run when it fires. */
   signal?: AbortSignal;
   /** A run that waits for a time only is left too, as one that waits for a person is anyway. */
@@ -200,6 +205,9 @@ export class Engine {
     const deployment = await this.deployment(workflow.folder);
     const { admitted, diagnostics } = this.#admit(workflow, deployment, options.deadline);
     if (admitted === null) throw Refused.by(diagnostics);
+    const warnings = diagnostics.filter((entry) => entry.severity === "warning");
+    if (options.strict && warnings.length > 0) throw Refused.by(warnings.map(asError));
+    if (warnings.length > 0) options.onWarnings?.(warnings);
     const journal = await this.journal(deployment);
     const id = options.runId ?? this.#ids.run(this.#clock.now());
     const models = await this.#models(admitted, deployment);
@@ -296,6 +304,33 @@ export class Engine {
       const runners: StepRunners = { ...BASIC_RUNNERS, agent: agentRunner(new Map()) };
       if (options.with === undefined) return await replayRun(admitted, roots, runners, cursor);
       return await replayRun(changedPlan(admitted, readWorkflow(options.with, this.cwd)), roots, runners, cursor, true);
+    } catch (error) {
+      throw refusedBy(error);
+    }
+  }
+
+  /**
+   * Takes over the records of an exported run. One that does not come out as it says, since somebody has edited it,
+   * is refused: `history.mismatch`, `journal.corrupt`.
+   */
+  async import(records: readonly RunRecord[]): Promise<void> {
+    try {
+      // Where a decision hangs on a sensitive value nothing can be said: no export holds it.
+      const report = await this.replay(records).catch((error: unknown) => {
+        if (error instanceof Refused && error.fault.code === "history.redacted") return null;
+        throw error;
+      });
+      if (report?.is === "diverged") {
+        const { position, message, expected, recorded, seq } = report;
+        throw new Refusal("history.mismatch", `The run does not come out as it is recorded: ${message}.`, {
+          position,
+          expected,
+          recorded,
+          seq,
+        });
+      }
+      const journal = await this.journal(null);
+      await journal.import([...records]);
     } catch (error) {
       throw refusedBy(error);
     }
@@ -478,6 +513,10 @@ function hasCleanups(plan: Plan): boolean {
 
 function isOver(head: RunHead): boolean {
   return head.status !== "running" && head.status !== "suspended";
+}
+
+function asError(finding: Diagnostic): Diagnostic {
+  return { ...finding, severity: "error" };
 }
 
 function asMap(value: Json): JsonObject {

@@ -17,7 +17,7 @@ import type { Journal, RunHead, RunRequest } from "../journal/journal.ts";
 import { listIn, mapIn, textIn } from "../journal/members.ts";
 import type { Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
-import { type Answer, checkAnswer } from "../run/asks.ts";
+import { type Answer, checkAnswer, votesNeeded } from "../run/asks.ts";
 import { checkArguments } from "../run/dispatch.ts";
 import { openHeads, pinnedManifest, type Receipt, receiptOf, requestsOf } from "./open-runs.ts";
 
@@ -135,12 +135,6 @@ function hasMask(value: Json): boolean {
   if (Array.isArray(value)) return value.some(hasMask);
   if (!isObject(value)) return false;
   return value["$sensitive"] === true || Object.values(value).some((part) => hasMask(part as Json));
-}
-
-/** How many must agree: more than one only where the question says so. */
-function votesNeeded(opened: AskOpenedBody): number {
-  const count = isObject(opened.approvers) ? opened.approvers["count"] : 1;
-  return typeof count === "number" ? count : 1;
 }
 
 function isExpired(opened: AskOpenedBody, clock: Clock): boolean {

@@ -82,7 +82,7 @@ function saidIn(opened: AskOpenedBody, answer: Answer): Json {
 }
 
 /** How many must agree: more than one only where the question says so. */
-function needed(opened: AskOpenedBody): number {
+export function votesNeeded(opened: AskOpenedBody): number {
   const count = isObject(opened.approvers) ? opened.approvers["count"] : 1;
   return typeof count === "number" ? count : 1;
 }
@@ -118,10 +118,10 @@ export async function awaitAnswer(
       comment: answer.comment,
     };
     voters.push(answer.by);
-    if (needed(opened) > 1) {
+    if (votesNeeded(opened) > 1) {
       const vote = recorded(said as Val) as JsonObject;
       await context.write([{ kind: "ask.vote", position, attempt: voters.length, in: inOfAsk(opened), body: vote }]);
-      if (yes && voters.length < needed(opened)) continue;
+      if (yes && voters.length < votesNeeded(opened)) continue;
     }
     return {
       how: answer.how,

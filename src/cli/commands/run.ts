@@ -1,6 +1,7 @@
 import { createEngine, type Engine, type EngineRun } from "../../app/engine.ts";
 import { Refused } from "../../app/refused.ts";
 import { readWorkflow } from "../../app/workflow-file.ts";
+import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { Interrupts } from "../interrupts.ts";
 import {
   type CommonOptions,
@@ -57,6 +58,10 @@ export async function runCommand(file: string, pairs: string[], options: RunOpti
       ...(options.runId === undefined ? {} : { runId: options.runId }),
       ...(options.deadline === undefined ? {} : { deadline: readDurationOption(options.deadline, "--deadline") }),
       leavesTimers: options.wait === false,
+      strict: options.strict === true,
+      onWarnings: (found: Diagnostic[]) => {
+        if (!terminal.json) printDiagnostics(terminal, found);
+      },
     };
     const run = await interrupts.start((signal) => own.start(file, { ...given, signal }));
     begun = run;

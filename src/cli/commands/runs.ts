@@ -302,8 +302,7 @@ export function importCommand(file: string, options: CommonOptions): Promise<num
       throw usage(`${file} cannot be read.`);
     }
     const records = readRunFile(text);
-    const journal = await engine.journal(null);
-    await journal.import(records);
+    await engine.import(records);
     const run = records[0]?.run ?? "";
     if (terminal.json) terminal.out(`${jsonText({ type: "imported", run, events: records.length })}\n`);
     else terminal.out(`${oneLine(run)}: ${counted(records.length, "record")}.\n`);
