@@ -4,7 +4,9 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { inFolder, roundsFlow, runOnce, withEngine } from "./flow.mjs";
 import { median, milliseconds, noise, percent, repeat } from "./measure.mjs";
 
-const ROUNDS = 7;
+/** Runs before anything counts: the measure is of a warm engine (a compiler that has seen the code). */
+const WARM_UP = 10;
+const ROUNDS = 15;
 
 function rawAppends(path, n, text) {
   const db = new DatabaseSync(path);
@@ -31,7 +33,7 @@ export async function durable() {
     const raw = [];
     const step = [];
     await withEngine(folder, join(folder, "store.db"), async (engine) => {
-      await runOnce(engine, hundred);
+      await repeat(WARM_UP, () => runOnce(engine, hundred));
       await repeat(ROUNDS, async (i) => {
         raw.push(rawAppends(join(folder, `raw-${i}.db`), 100, text));
         const short = await milliseconds(() => runOnce(engine, ten));
@@ -41,7 +43,7 @@ export async function durable() {
     });
     const memory = [];
     await withEngine(folder, "memory", async (engine) => {
-      await runOnce(engine, hundred);
+      await repeat(WARM_UP, () => runOnce(engine, hundred));
       await repeat(ROUNDS, async () => {
         const short = await milliseconds(() => runOnce(engine, ten));
         const long = await milliseconds(() => runOnce(engine, hundred));

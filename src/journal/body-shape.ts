@@ -47,6 +47,8 @@ const name = test("a name without control characters", (value) => typeof value =
 
 /** Whether a text can stand on a terminal as it is. */
 export function isPlainName(value: string): boolean {
+  // Nearly every name is of these, and the other test takes ten times as long.
+  if (/^[ -~]*$/.test(value)) return true;
   return !/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u.test(value);
 }
 
@@ -79,11 +81,13 @@ function listOf(shape: Shape): Shape {
 }
 
 function mapOf(members: { readonly [key: string]: Shape }): Shape {
+  const entries = Object.entries(members);
   return (value, path) => {
     if (!isObject(value)) return { path, expected: "a map" };
-    for (const [key, shape] of Object.entries(members)) {
-      const problem = shape(Object.hasOwn(value, key) ? value[key] : undefined, path === "" ? key : `${path}.${key}`);
-      if (problem) return problem;
+    for (const [key, shape] of entries) {
+      const member = Object.hasOwn(value, key) ? value[key] : undefined;
+      // Every record is looked at: a place is put into words only where something does not fit.
+      if (shape(member, "") !== null) return shape(member, path === "" ? key : `${path}.${key}`);
     }
     return null;
   };

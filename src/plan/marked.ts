@@ -102,10 +102,15 @@ function render(value: Val, sensitive: Json): Json {
 
 /** Whether a part of it is marked, or is data that could be taken for a mask. */
 function isSpecial(value: Val): boolean {
+  if (typeof value !== "object" || value === null) return false;
   if (value instanceof Marked) return true;
-  if (Array.isArray(value)) return value.some(isSpecial);
-  if (!isObject(value)) return false;
-  return looksMasked(value) || Object.values(value).some((item) => isSpecial(item as Val));
+  if (Array.isArray(value)) {
+    for (const item of value) if (isSpecial(item)) return true;
+    return false;
+  }
+  if (looksMasked(value)) return true;
+  for (const key of Object.keys(value)) if (isSpecial(value[key] as Val)) return true;
+  return false;
 }
 
 function looksMasked(map: object): boolean {
