@@ -1,16 +1,16 @@
-import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { resolve } from "node:path";
 import type { EngineOptions } from "../app/engine.ts";
-import { Refused } from "../app/refused.ts";
 import { parseDuration } from "../base/duration.ts";
 import { emptyObject, type Json, type JsonObject, parseJson } from "../base/json.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { Fault } from "../errors/fault.ts";
 import type { Field } from "../plan/field.ts";
 import { setOwn } from "../plan/marked.ts";
 import { allSteps, type Plan } from "../plan/plan.ts";
+import { MAX_TEXT_BYTES, readNamed } from "./named-file.ts";
 import { type ColorChoice, processTerminal, safeText, type Terminal } from "./terminal.ts";
+import { usage } from "./usage.ts";
+
+export { usage };
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -44,10 +44,6 @@ export function engineOptions(options: CommonOptions, terminal: Terminal, label:
     // Lines of servers and modules, among others.
     say: (line) => terminal.say(safeText(line)),
   };
-}
-
-export function usage(message: string): Refused {
-  return new Refused(2, new Fault("input.invalid", "", message));
 }
 
 /**
@@ -90,13 +86,8 @@ function readValue(field: Field | undefined, name: string, text: string): Json {
 
 /** JSON from `@file`, from standard input (`-`), or as it is written. */
 export function readDocument(text: string, what: string): Json {
-  let source = text;
-  try {
-    if (text === "-") source = readFileSync(0, "utf8");
-    else if (text.startsWith("@")) source = readFileSync(resolve(text.slice(1)), "utf8");
-  } catch {
-    throw usage(`${text} of ${what} cannot be read.`);
-  }
+  const isNamed = text === "-" || text.startsWith("@");
+  const source = isNamed ? readNamed(text === "-" ? text : text.slice(1), MAX_TEXT_BYTES) : text;
   const parsed = parseJson(source);
   if (!parsed.ok) throw usage(`${what} is no JSON: ${parsed.message}.`);
   return parsed.value;

@@ -24,7 +24,7 @@ import { Fault, type FaultJson } from "../errors/fault.ts";
 import { marksIn, peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
-import { hide, hideText, markTexts, sensitiveTexts } from "./hide.ts";
+import { hide, hideMessage, markTexts, sensitiveTexts } from "./hide.ts";
 import { needClear } from "./redacted.ts";
 import type { EffectContext, LiveBody, Scheduler } from "./scheduler.ts";
 import { messageOf, settle } from "./settle.ts";
@@ -262,7 +262,7 @@ function judge(spec: CallSpec, result: CallResult | null): Judged {
       }
       const details: JsonObject = { ...result.details };
       if (result.retryAfter !== undefined) details["retry_after_ms"] = result.retryAfter;
-      const fault = new Fault(result.code, spec.position, result.message.slice(0, MAX_MESSAGE), details);
+      const fault = new Fault(result.code, spec.position, result.message, details);
       return { outcome: "failed", fault, effect: "none" };
     }
     case "ambiguous":
@@ -362,13 +362,13 @@ function callBody(spec: CallSpec, judged: Judged, attempt: number, stopped: bool
       body["value"] = markTexts(judged.value, texts);
       break;
     case "unknown": {
-      const message = hideText(judged.message.slice(0, MAX_MESSAGE), texts);
+      const message = hideMessage(judged.message, texts, MAX_MESSAGE);
       body["ambiguity"] = { code: judged.code, message, details: hide(judged.details, texts) };
       break;
     }
     default: {
       const fault = judged.fault.toJSON();
-      const said = { message: hideText(fault.message, texts), details: hide(fault.details, texts) };
+      const said = { message: hideMessage(fault.message, texts, MAX_MESSAGE), details: hide(fault.details, texts) };
       body["fault"] = { ...fault, ...said } as unknown as Val;
     }
   }

@@ -21,8 +21,6 @@ export interface ConnectorContext {
   clock?: Clock;
   /** Takes messages of `messaging.post` to the console; our standard error by default. */
   say?: (line: string) => void;
-  /** Takes what MCP servers print on their standard error; nobody by default. */
-  serverSays?: (line: string) => void;
 }
 
 /**
@@ -58,7 +56,6 @@ export function makeConnector(config: ConnectorConfig, context: ConnectorContext
         resolveSecret,
         pinOf: toolDefinitionPin,
         clock,
-        ...(context.serverSays === undefined ? {} : { say: context.serverSays }),
       });
     case "builtin":
       return makeBuiltin(name, how.settings, context);

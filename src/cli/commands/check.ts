@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { diagnoseWorkflow, readWorkflow, type WorkflowFile } from "../../app/workflow-file.ts";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { counted } from "../../view/words.ts";
 import { findWorkflows } from "../find-workflows.ts";
+import { MAX_TEXT_BYTES, readNamed } from "../named-file.ts";
 import { type CommonOptions, terminalOf, usage } from "../options.ts";
 import { printDiagnostics, printExplain, printRefusal, summary } from "../refusal.ts";
 import { jsonText, oneLine } from "../terminal.ts";
@@ -53,5 +54,5 @@ function workflowsAt(name: string): string[] {
 
 function read(name: string): WorkflowFile {
   if (name !== "-") return readWorkflow(name, process.cwd());
-  return diagnoseWorkflow("<stdin>", "stdin", process.cwd(), readFileSync(0, "utf8"));
+  return diagnoseWorkflow("<stdin>", "stdin", process.cwd(), readNamed("-", MAX_TEXT_BYTES));
 }

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createEngine } from "../../app/engine.ts";
 import { readRunFile } from "../../app/saved-run.ts";
 import type { ReplayReport } from "../../run/replay.ts";
 import { counted } from "../../view/words.ts";
+import { MAX_RUN_BYTES, readNamed } from "../named-file.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
 import { shown } from "../shown.ts";
@@ -15,7 +16,7 @@ export async function replayCommand(run: string, options: CommonOptions & { with
   try {
     const isFile = existsSync(run) && statSync(run).isFile();
     const report = await engine.replay(
-      isFile ? readRunFile(readFileSync(run, "utf8")) : run,
+      isFile ? readRunFile(readNamed(run, MAX_RUN_BYTES)) : run,
       options.with === undefined ? {} : { with: options.with },
     );
     if (terminal.json) terminal.out(`${jsonText({ type: "replay", ...asJson(report) })}\n`);

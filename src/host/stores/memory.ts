@@ -10,7 +10,7 @@ import {
   statusAfter,
   toldByFirst,
 } from "./first-records.ts";
-import { conflict, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
+import { conflict, corrupt, leaseLost, noRunYet, runExists, runOwned, runUnknown, unavailable } from "./refusals.ts";
 
 interface Row {
   head: RunHead;
@@ -187,7 +187,8 @@ class MemoryJournal implements Journal {
     const identities = new Map<string, number>();
     records.forEach((record, index) => {
       const key = identityOf(record);
-      if (identities.has(key)) throw conflict(run, record.seq, `${key} stands twice`);
+      if (identities.has(key))
+        throw (refuse === "conflict" ? conflict : corrupt)(run, record.seq, `${key} stands twice`);
       identities.set(key, index);
     });
     const row: Row = {

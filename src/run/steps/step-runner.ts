@@ -1,4 +1,3 @@
-import type { Val } from "../../plan/marked.ts";
 import type { Position } from "../../plan/position.ts";
 import type { Step, StepKind } from "../../plan/step.ts";
 import type { End } from "../end.ts";
@@ -30,5 +29,3 @@ export type StepRunner<K extends StepKind> = (
 ) => Promise<End>;
 
 export type StepRunners = { [K in StepKind]?: StepRunner<K> };
-
-export type Locals = { [name: string]: Val };
