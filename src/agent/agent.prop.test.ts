@@ -40,7 +40,7 @@ const budget = fc.oneof(
   fc.record({ steps: fc.integer({ min: 1, max: 6 }), tokens: fc.integer({ min: 1, max: 20 }) }),
 );
 
-test("whatever an agent proposes: only declared tools go out, and never more than the budget", async () => {
+test("meter I1: whatever an agent proposes: only declared tools go out, and never more than the budget", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 6 }), budget, async (script, bounds) => {
       const crm = new FakeConnector("crm", ({ args }) =>

@@ -139,6 +139,37 @@ describe("the loop", () => {
     expect(ran.replayed.is).toBe("equal");
   });
 
+  test("I6: no part of it stands in front of where a text is cut", async () => {
+    const pin = { type: "string", "x-sensitive": true };
+    const pay = manifest("crm.pay", { input: { type: "object", properties: { pin } } });
+    const secret = "canary-7-and-more";
+    const long = (most: number): string => `${"x".repeat(most - 4)}${secret}`;
+    const model = turns(
+      {
+        text: long(65_536),
+        calls: [
+          { id: long(200), tool: "crm.pay", args: { pin: secret } },
+          { id: "2", tool: long(200), args: { a: 1 } },
+          { id: "3", tool: "crm.search", argsText: long(65_536) },
+          { id: "4", tool: "crm.search", args: { query: `\ud800${long(65_524)}` } },
+        ],
+      },
+      { giveUp: long(65_536) },
+    );
+    const ran = await runPlan(admitted(plan([agent("resolve", ["crm.pay", "crm.search"])]), [pay, search]), {
+      connectors: [echo()],
+      model,
+    });
+    const [turn, last] = ran.records
+      .filter(({ kind }) => kind === "agent.turn")
+      .map(({ body }) => JSON.stringify(body));
+    for (const said of [turn, last]) {
+      expect(said).toContain("xxxx");
+      expect(said).not.toContain("xcan");
+    }
+    expect(ran.replayed.is).toBe("equal");
+  });
+
   test("I6: so is what a tool calls sensitive in its inputs, from the call on", async () => {
     const crm = new FakeConnector("crm", ({ args }) => ({ is: "ok", value: { got: (args as { pin: string }).pin } }));
     const pin = { type: "string", "x-sensitive": true };

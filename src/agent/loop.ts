@@ -14,6 +14,7 @@
  */
 import { invariant } from "../base/invariant.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import type { SecretTexts } from "../base/secret-texts.ts";
 import { Fault, type FaultJson } from "../errors/fault.ts";
 import type { AgentEnd } from "../journal/bodies.ts";
 import { peel, recorded, reveal, type Val } from "../plan/marked.ts";
@@ -79,7 +80,7 @@ class AgentExecution {
   readonly #projected: Val;
   readonly #finish: Finish;
   /** What must not stand in a record in clear: all that is sensitive in what the step reads, and in what it has called. */
-  #sensitive: readonly string[];
+  #sensitive: SecretTexts;
   readonly #meter: Meter;
   readonly #state: TurnState;
   readonly #calls: CallsOf;
@@ -333,7 +334,7 @@ class AgentExecution {
         const model = this.#model;
         if (model === null) {
           const message = `No model answers for ${this.#step.agent}.`;
-          return failedTurn({ code: "agent.unavailable", message }, this.#at, { input: 0, output: 0 }, []);
+          return failedTurn({ code: "agent.unavailable", message }, this.#at, { input: 0, output: 0 }, this.#sensitive);
         }
         const request: TurnRequest = {
           run: this.#in.run,

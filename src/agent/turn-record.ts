@@ -4,11 +4,12 @@
  */
 
 import { findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
+import type { SecretTexts } from "../base/secret-texts.ts";
 import { markSensitive, sensitivePaths } from "../catalog/sensitive.ts";
 import { Fault } from "../errors/fault.ts";
 import { peel, recorded, reveal, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
-import { HIDDEN, hide, hideMarked, hideText, markTexts, sensitiveTexts } from "../run/hide.ts";
+import { HIDDEN, hide, hideMarked, hideMessage, hideText, markTexts, sensitiveTexts } from "../run/hide.ts";
 import { HistoryMismatch } from "../run/history.ts";
 import type { LiveBody } from "../run/scheduler.ts";
 import { reportedUsage } from "../run/usage.ts";
@@ -18,8 +19,8 @@ import { countTurn } from "./token-count.ts";
 import { identified, type JudgedCall, judgeProposals, type TurnState } from "./turn.ts";
 
 const MAX_TEXT = 65_536;
-/** As many as run/hide.ts looks for in one value, three spellings each. */
-const MAX_TEXTS = 3_000;
+const MAX_NAME = 200;
+const MAX_MESSAGE = 4_096;
 
 /** What a turn that came back is recorded as. `state` is moved on: hand over a copy. */
 export function turnRecord(
@@ -27,22 +28,22 @@ export function turnRecord(
   fresh: readonly Message[],
   state: TurnState,
   finish: Finish,
-  known: readonly string[],
+  known: SecretTexts,
 ): LiveBody {
   const usage = reportedUsage(outcome.usage);
   const budgetSpent = countTurn(state, usage);
   const plain = outcome.calls.map(plainProposal);
   // What a tool calls sensitive is so in the whole turn: the agent may say it beside the call, too.
   const texts = withInputs(known, state, plain);
-  const proposals = identified(plain, texts);
+  const proposals = identified(plain, texts, state.tools);
   const offer = plainOffer(outcome.results[0]);
   const round = { resultOffered: offer !== undefined, gaveUp: outcome.giveUp !== null, budgetSpent };
   const calls = judgeProposals(state, proposals, round);
   const judged = offer === undefined ? null : finish.judge(markTexts(offer, texts));
-  const giveUp = outcome.giveUp === null ? null : hideText(outcome.giveUp.slice(0, MAX_TEXT), texts);
+  const giveUp = outcome.giveUp === null ? null : hideText(outcome.giveUp, texts, MAX_TEXT);
   const answer: Message = {
     role: "agent",
-    text: hideText(outcome.text.slice(0, MAX_TEXT), texts),
+    text: hideText(outcome.text, texts, MAX_TEXT),
     calls: proposals.slice(0, calls.length).map((call) => hiddenProposal(call, state, texts)),
     results: judged === null ? [] : [hideMarked(judged.offer, texts)],
     ...(giveUp === null ? {} : { giveUp }),
@@ -67,7 +68,7 @@ function plainOffer(offer: Json | undefined): Json | undefined {
 function plainProposal(proposal: Proposal): Proposal {
   if (proposal.args === undefined || findNotJson(proposal.args) === null) return proposal;
   const { args, ...rest } = proposal;
-  return { ...rest, argsText: proposal.argsText ?? JSON.stringify(args).slice(0, MAX_TEXT).toWellFormed() };
+  return { ...rest, argsText: proposal.argsText ?? JSON.stringify(args).toWellFormed() };
 }
 
 /** A turn that its stop overtook: nothing of it is taken, but what it has cost counts. */
@@ -84,11 +85,11 @@ export function failedTurn(
   failed: Omit<Extract<TurnOutcome, { is: "failed" }>, "is">,
   at: Position,
   usage: { input: number; output: number } | null,
-  texts: readonly string[],
+  texts: SecretTexts,
 ): LiveBody {
   // Providers say again what they were sent.
   const details = hide(failed.details ?? {}, texts) as JsonObject;
-  const fault = new Fault(failed.code, at, hideText(failed.message, texts), details);
+  const fault = new Fault(failed.code, at, hideMessage(failed.message, texts, MAX_MESSAGE), details);
   return { ...emptyTurn("failed", usage), fault: fault.toJSON() as unknown as Val };
 }
 
@@ -135,15 +136,13 @@ function noCalls(at: Position): HistoryMismatch {
   });
 }
 
-/** The texts, and those that calls hand to inputs which their tools call sensitive; longest first. */
+/** The texts, and those that calls hand to inputs which their tools call sensitive. */
 export function withInputs(
-  known: readonly string[],
+  known: SecretTexts,
   state: TurnState,
   calls: readonly { tool: string; args?: Val }[],
-): readonly string[] {
-  const own = sensitiveTexts(calls.map(({ tool, args }) => markInputs(state, tool, reveal(args ?? null))));
-  const fresh = own.filter((text) => !known.includes(text)).slice(0, MAX_TEXTS - known.length);
-  return fresh.length === 0 ? known : [...known, ...fresh].sort((a, b) => b.length - a.length);
+): SecretTexts {
+  return known.with(sensitiveTexts(calls.map(({ tool, args }) => markInputs(state, tool, reveal(args ?? null)))));
 }
 
 /** Arguments with what the tool calls sensitive marked, whether they fit it or not. */
@@ -153,38 +152,38 @@ function markInputs(state: TurnState, name: string, args: Val): Val {
 }
 
 /** What was no JSON object cannot be told apart: where a tool has a sensitive input, all of it is. */
-function hiddenText(state: TurnState, name: string, text: string, texts: readonly string[]): string {
+function hiddenText(state: TurnState, name: string, text: string, texts: SecretTexts): string {
   const tool = state.tools.get(name);
   const hasSensitive = tool !== undefined && sensitivePaths(tool.action.manifest.input).length > 0;
-  return hasSensitive ? HIDDEN : hideText(text, texts);
+  return hasSensitive ? HIDDEN : hideText(text, texts, MAX_TEXT);
 }
 
-function hiddenCall(call: JudgedCall, state: TurnState, texts: readonly string[]): JudgedCall {
+function hiddenCall(call: JudgedCall, state: TurnState, texts: SecretTexts): JudgedCall {
   const { args_text: text, message, details } = call;
   return {
     ...call,
     args: markTexts(markInputs(state, call.tool, call.args), texts),
-    ...(call.n === null ? { tool: hideText(call.tool, texts) } : {}),
+    ...(call.n === null ? { tool: hideText(call.tool, texts, MAX_NAME) } : {}),
     ...(text === undefined ? {} : { args_text: hiddenText(state, call.tool, text, texts) }),
-    ...(message === undefined ? {} : { message: hideText(message, texts) }),
+    ...(message === undefined ? {} : { message: hideText(message, texts, MAX_TEXT) }),
     ...(details === undefined ? {} : { details: hide(details, texts) }),
   };
 }
 
-function hiddenProposal(call: Proposal, state: TurnState, texts: readonly string[]): Proposal {
+function hiddenProposal(call: Proposal, state: TurnState, texts: SecretTexts): Proposal {
   const { args, argsText } = call;
   const shown = args === undefined ? undefined : hideMarked(markInputs(state, call.tool, args), texts);
   return {
     ...call,
-    tool: state.tools.has(call.tool) ? call.tool : hideText(call.tool, texts),
+    tool: state.tools.has(call.tool) ? call.tool : hideText(call.tool, texts, MAX_NAME),
     // A proposal's arguments are a map, also where all of it is hidden.
     ...(shown === undefined ? {} : { args: isObject(shown) ? (shown as JsonObject) : { [HIDDEN]: HIDDEN } }),
     ...(argsText === undefined ? {} : { argsText: hiddenText(state, call.tool, argsText, texts) }),
   };
 }
 
-function hiddenMessage(message: Message, texts: readonly string[]): Message {
-  if (message.role !== "results" || texts.length === 0) return message;
+function hiddenMessage(message: Message, texts: SecretTexts): Message {
+  if (message.role !== "results" || texts.isEmpty) return message;
   const results = message.results.map((answer): ToolAnswer => {
     if (answer.ok) return { ...answer, value: hide(answer.value, texts) };
     const { code, message: said, details } = answer.error;

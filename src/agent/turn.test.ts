@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SecretTexts } from "../base/secret-texts.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
 import { mark, type Val } from "../plan/marked.ts";
 import { HistoryMismatch } from "../run/history.ts";
@@ -155,8 +156,13 @@ describe("what is said to a proposal", () => {
 });
 
 describe("I6: ids", () => {
+  const proposed = (given: Proposal[], secrets: string[]): Proposal[] => {
+    const texts = new SecretTexts();
+    for (const secret of secrets) texts.add(secret);
+    return identified(given, texts, stateOf().tools);
+  };
   const ids = (given: string[], texts: string[] = []): string[] =>
-    identified(
+    proposed(
       given.map((id) => find("a", id)),
       texts,
     ).map(({ id }) => id);
@@ -170,6 +176,17 @@ describe("I6: ids", () => {
   test("say nothing sensitive and have an end", () => {
     expect(ids(["x-hunter2", "hunter2-x"], ["hunter2"]).join()).not.toContain("hunter2");
     expect(ids(["z".repeat(9_000)])[0]?.length).toBeLessThan(300);
+    expect(ids([`${"z".repeat(195)}hunter2-and-more`], ["hunter2-and-more"])[0]).not.toContain("hunt");
+  });
+
+  test("so do names that are no tool's, and are none when they are cut", () => {
+    const name = `${"z".repeat(195)}hunter2-and-more`;
+    const [call] = judged(stateOf(), proposed([{ id: "c", tool: name, args: {} }], ["hunter2-and-more"]));
+    expect(call).toMatchObject({ code: "agent.undeclared_tool" });
+    expect(JSON.stringify(call)).not.toContain("hunt");
+    const long = proposed([{ id: "c", tool: `crm.search${" ".repeat(300)}` }], [])[0]?.tool;
+    expect(long).toHaveLength(200);
+    expect(long?.endsWith("…")).toBe(true);
   });
 });
 

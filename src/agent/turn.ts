@@ -16,6 +16,7 @@
  */
 import { invariant } from "../base/invariant.ts";
 import { isObject, type Json, jsonEqual } from "../base/json.ts";
+import type { SecretTexts } from "../base/secret-texts.ts";
 import type { TurnCall } from "../journal/bodies.ts";
 import { marksIn, peel, reveal, setOwn, type Val } from "../plan/marked.ts";
 import { auxPosition, indexedPosition, type Position } from "../plan/position.ts";
@@ -30,7 +31,6 @@ import { type AgentTool, reservedInputs, withFixed } from "./tools.ts";
 export const MAX_PROPOSALS = 64;
 const MAX_NAME = 200;
 const MAX_ID = 200;
-const MAX_ARGS_TEXT = 65_536;
 
 type Verdict = { is: "accepted"; args: Val; key: string | null } | { is: "refused"; refusal: Refusal };
 
@@ -86,11 +86,15 @@ interface Candidate {
 
 /**
  * The proposals of one turn with ids of their own (I6): an empty or repeated one is replaced, and one that says
- * a sensitive text loses it, since ids stand in records.
+ * a sensitive text loses it, since ids stand in records. So does a name that is no tool's, which refusals quote.
  */
-export function identified(proposals: readonly Proposal[], texts: readonly string[]): Proposal[] {
+export function identified(
+  proposals: readonly Proposal[],
+  texts: SecretTexts,
+  tools: ReadonlyMap<string, unknown>,
+): Proposal[] {
   const looked = proposals.slice(0, MAX_PROPOSALS + 1);
-  const given = looked.map(({ id }) => hideText(id, texts).slice(0, MAX_ID));
+  const given = looked.map(({ id }) => hideText(id, texts, MAX_ID));
   const taken = new Set<string>();
   const free = (i: number): string => {
     for (let k = 0; ; k++) {
@@ -102,9 +106,15 @@ export function identified(proposals: readonly Proposal[], texts: readonly strin
     const wish = given[i] ?? "";
     const id = wish === "" || taken.has(wish) ? free(i) : wish;
     taken.add(id);
-    return { ...proposal, id };
+    const tool = tools.has(proposal.tool) ? proposal.tool : otherName(hideText(proposal.tool, texts));
+    return { ...proposal, id, tool };
   });
   return [...own, ...proposals.slice(MAX_PROPOSALS + 1)];
+}
+
+/** A name that is no tool's, short, and no tool's either when it has been cut (I1). */
+function otherName(name: string): string {
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 1).toWellFormed()}…`;
 }
 
 /** Judges the proposals of one turn in order. `state` is moved on: hand over a copy (see {@link copyState}). */
@@ -119,7 +129,7 @@ export function judgeProposals(state: TurnState, proposals: readonly Proposal[],
     const first = proposals[MAX_PROPOSALS];
     calls.push({
       id: first?.id ?? "",
-      tool: first?.tool.slice(0, MAX_NAME) ?? "",
+      tool: first?.tool ?? "",
       args: null,
       verdict: "refused",
       code: "agent.too_many_calls",
@@ -277,8 +287,8 @@ function judgeOne(
 }
 
 function judgedCall(proposal: Proposal, verdict: Verdict, n: number | null): JudgedCall {
-  const head = { id: proposal.id, tool: proposal.tool.slice(0, MAX_NAME) };
-  const said = proposal.argsText === undefined ? {} : { args_text: proposal.argsText.slice(0, MAX_ARGS_TEXT) };
+  const head = { id: proposal.id, tool: proposal.tool };
+  const said = proposal.argsText === undefined ? {} : { args_text: proposal.argsText };
   if (verdict.is === "accepted") {
     return { ...head, args: verdict.args, ...said, verdict: "accepted", code: null, n, key: verdict.key };
   }
@@ -289,5 +299,5 @@ function judgedCall(proposal: Proposal, verdict: Verdict, n: number | null): Jud
 }
 
 function quote(name: string): string {
-  return JSON.stringify(name.slice(0, MAX_NAME).toWellFormed());
+  return JSON.stringify(name.toWellFormed());
 }

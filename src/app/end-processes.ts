@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts";
-import { endProcess } from "../host/connectors/child-process.ts";
+import { endProcess } from "../host/processes/child-process.ts";
 import type { ChildProcess } from "../journal/journal.ts";
 
 const GRACE = { before: 0, after: 5_000 };

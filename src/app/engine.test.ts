@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
-import { isProcessAlive, ownOwner, startTimeOf } from "../host/stores/process-identity.ts";
+import { isProcessAlive, ownOwner, startTimeOf } from "../host/processes/process-identity.ts";
 import { openSqliteJournal } from "../host/stores/sqlite.ts";
 import { History } from "../journal/testing/history.ts";
 import { createEngine, type EngineRun } from "./engine.ts";

@@ -16,7 +16,7 @@ import type { Connector } from "../catalog/connector.ts";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
 import type { StateStore } from "../host/connectors/state-store.ts";
-import { isAlive, ownOwner } from "../host/stores/process-identity.ts";
+import { isAlive, ownOwner } from "../host/processes/process-identity.ts";
 import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import type { Journal, Owner, RunHead } from "../journal/journal.ts";
@@ -297,10 +297,13 @@ export class Engine {
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
-  async replay(runOrRecords: string | readonly RunRecord[], options: { with?: string } = {}): Promise<ReplayReport> {
+  async replay(
+    runOrRecords: string | readonly RunRecord[],
+    options: { with?: string; inputs?: JsonObject } = {},
+  ): Promise<ReplayReport> {
     try {
       const pages = typeof runOrRecords === "string" ? await this.#pages(runOrRecords) : pagesOfRecords(runOrRecords);
-      const { admitted, roots, cursor } = await openRun(pages, {});
+      const { admitted, roots, cursor } = await openRun(pages, options.inputs ?? {});
       const runners: StepRunners = { ...BASIC_RUNNERS, agent: agentRunner(new Map()) };
       if (options.with === undefined) return await replayRun(admitted, roots, runners, cursor);
       return await replayRun(changedPlan(admitted, readWorkflow(options.with, this.cwd)), roots, runners, cursor, true);

@@ -1,3 +1,4 @@
+import { Refusal } from "../errors/fault.ts";
 import { Cursor, type Pages } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { applyRecord, initialState, type RunState } from "../journal/fold.ts";
@@ -24,13 +25,18 @@ export class Feed {
     this.#wake();
   }
 
-  /** Reads from the store, page by page, and waits for more until the run is over here. */
+  /** Reads from the store, page by page, and waits for more until the run is over here. `journal.corrupt`. */
   async *read(pages: Pages): AsyncGenerator<RunRecord> {
     const cursor = new Cursor(pages);
     for (;;) {
       if (cursor.seq <= this.#seq) {
         const record = await cursor.next();
-        if (record !== null) yield record;
+        if (record === null) {
+          // It was told once it was on disk: asking again would be asking without end.
+          const message = `Record ${cursor.seq} was written and is not in the store any more.`;
+          throw new Refusal("journal.corrupt", message, { seq: cursor.seq });
+        }
+        yield record;
         continue;
       }
       if (this.#over) return;

@@ -49,6 +49,13 @@ export async function openRun(pages: Pages, again: JsonObject): Promise<OpenedRu
       seq,
     });
   }
+  for (const record of [accepted, started]) {
+    if (record.position === "" && record.attempt === 1 && record.trail.length === 0) continue;
+    throw new Refusal("journal.corrupt", `Record ${record.seq} of run ${record.run} is not its beginning.`, {
+      run: record.run,
+      seq: record.seq,
+    });
+  }
   const problem = bodyProblem(accepted.kind, accepted.body);
   if (problem !== null) {
     throw new Refusal(

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../base/json.ts";
-import { isAlive } from "../host/stores/process-identity.ts";
+import { isAlive } from "../host/processes/process-identity.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import type { Journal, Owner, RunHead, RunRequest } from "../journal/journal.ts";
 import { textIn } from "../journal/members.ts";

@@ -119,12 +119,6 @@ export function fieldsToSchema(fields: readonly Field[]): JsonSchema {
   return objectSchema(fields, false);
 }
 
-/** Why field declarations cannot be checked (a pattern that is none), or null. */
-export function fieldsProblem(fields: readonly Field[]): string | null {
-  const compiled = compileSchema(objectSchema(fields, true));
-  return "error" in compiled ? compiled.error : null;
-}
-
 /** `optionalNull`: what may be left out may be null, which is what it is bound to then. */
 function objectSchema(fields: readonly Field[], optionalNull: boolean): JsonObject {
   const properties: JsonObject = {};

@@ -26,7 +26,7 @@ describe("HO-03: what is wrong is said by field", () => {
     expect(sayProblems(problems)).toContain('"query" is missing, expected string; "items" is not a known field');
   });
 
-  test("a wrong type at its path, kinds only", () => {
+  test("I2: a wrong type at its path, kinds only", () => {
     const schema: JsonSchema = { properties: { accounts: { items: { properties: { id: { type: "string" } } } } } };
     const [problem] = checkValue(schema, { accounts: [{ id: "a" }, { id: 4711 }] });
     expect(problem).toMatchObject({ path: "accounts[1].id", message: '"accounts[1].id" must be string, is integer' });
@@ -272,7 +272,7 @@ describe("I5: a check answers at once, and never throws", () => {
     expect(checkValue(schemas, { s: { type: 5 } })).not.toEqual([]);
   });
 
-  test("references that multiply are refused, and so is a chain without end", () => {
+  test("schema-references I2: references that multiply are refused, and so is a chain without end", () => {
     const $defs: { [name: string]: Json } = { a40: { type: "string" } };
     for (let i = 0; i < 40; i++) $defs[`a${i}`] = { allOf: [1, 2].map(() => ({ $ref: `#/$defs/a${i + 1}` })) };
     expect(compileSchema({ $ref: "#/$defs/a0", $defs })).toMatchObject({ error: expect.stringContaining("multiply") });

@@ -1,17 +1,16 @@
-import { readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { resolve } from "node:path";
 import type { EngineOptions } from "../app/engine.ts";
-import { Refused } from "../app/refused.ts";
 import { parseDuration } from "../base/duration.ts";
 import { emptyObject, type Json, type JsonObject, parseJson } from "../base/json.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { Fault } from "../errors/fault.ts";
-import { readRegularFile } from "../host/files/regular-file.ts";
 import type { Field } from "../plan/field.ts";
 import { setOwn } from "../plan/marked.ts";
 import { allSteps, type Plan } from "../plan/plan.ts";
+import { MAX_TEXT_BYTES, readNamed } from "./named-file.ts";
 import { type ColorChoice, processTerminal, safeText, type Terminal } from "./terminal.ts";
+import { usage } from "./usage.ts";
+
+export { usage };
 
 /** Options that every command takes. */
 export interface CommonOptions {
@@ -45,10 +44,6 @@ export function engineOptions(options: CommonOptions, terminal: Terminal, label:
     // Lines of servers and modules, among others.
     say: (line) => terminal.say(safeText(line)),
   };
-}
-
-export function usage(message: string): Refused {
-  return new Refused(2, new Fault("input.invalid", "", message));
 }
 
 /**
@@ -91,27 +86,11 @@ function readValue(field: Field | undefined, name: string, text: string): Json {
 
 /** JSON from `@file`, from standard input (`-`), or as it is written. */
 export function readDocument(text: string, what: string): Json {
-  const source = text === "-" ? standardInput(what) : text.startsWith("@") ? namedFile(text, what) : text;
+  const isNamed = text === "-" || text.startsWith("@");
+  const source = isNamed ? readNamed(text === "-" ? text : text.slice(1), MAX_TEXT_BYTES) : text;
   const parsed = parseJson(source);
   if (!parsed.ok) throw usage(`${what} is no JSON: ${parsed.message}.`);
   return parsed.value;
-}
-
-/** A value larger than this is not meant as one. */
-const MOST_BYTES = 16 * 1_048_576;
-
-function namedFile(text: string, what: string): string {
-  const read = readRegularFile(resolve(text.slice(1)), MOST_BYTES);
-  if (!read.ok) throw usage(`${text} of ${what} cannot be read: ${read.why}.`);
-  return read.text;
-}
-
-function standardInput(what: string): string {
-  try {
-    return readFileSync(0, "utf8");
-  } catch {
-    throw usage(`- of ${what} cannot be read.`);
-  }
 }
 
 export function readDurationOption(text: string, option: string): number {

@@ -172,6 +172,7 @@ function runCommands(program: Command, does: Does): void {
   common(program.command("replay").argument("<run>", `${RUN}; or a file of runs export`), "ambit replay @last")
     .description("evaluate a run again from its records alone, and compare; contacts nothing")
     .option("--with <file>", "evaluate this changed workflow against what the run recorded of agents and tools")
+    .option("-i <name=value>", "a sensitive input again, where a decision hangs on it (repeatable)", collect)
     .action(does(async (run: string, options) => (await import("./commands/replay.ts")).replayCommand(run, options)));
   common(program.command("resume").argument("<run>", RUN), "ambit resume @last")
     .description("go on with a run that is suspended or whose process is gone; nothing recorded is done twice")

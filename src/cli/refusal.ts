@@ -1,10 +1,11 @@
-import { readFileSync } from "node:fs";
 import { Refused } from "../app/refused.ts";
 import { InvariantError } from "../base/invariant.ts";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
+import { readRegularFile } from "../host/files/regular-file.ts";
 import { codeFrame } from "./frame.ts";
 import { Interrupted } from "./interrupts.ts";
+import { MAX_TEXT_BYTES } from "./named-file.ts";
 import { jsonText, oneLine, safeText, type Terminal } from "./terminal.ts";
 
 /** What is said beside a refusal of what had run: nothing at all, or the run that had begun; absent: nothing is said. */
@@ -85,9 +86,6 @@ export function summary(diagnostics: readonly Diagnostic[]): string {
 }
 
 function textOf(file: string): string | null {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return null;
-  }
+  const read = readRegularFile(file, MAX_TEXT_BYTES);
+  return read.ok ? read.text : null;
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FUNCTIONS, findFunction, TRIED_NAMES } from "./functions.ts";
 import { failure, fault, pointed, value } from "./testing/harness.ts";
-import { zoneDataVersion } from "./times.ts";
 
 const names = {
   s: "Hé😀llo",
@@ -222,8 +221,4 @@ describe("patterns", () => {
     expect(fault("'a'.matches('(?=x)')")).toBeNull();
     expect(pointed("'a'.matches('(?=x)')")[0]).toContain("syntax");
   });
-});
-
-it("names the version of its zone data", () => {
-  expect(zoneDataVersion()).toMatch(/^\d{4}[a-z]/);
 });

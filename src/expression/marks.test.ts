@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hasMarks, Marked, mark, marksIn, peel, recorded, SENSITIVE, type Val } from "../plan/marked.ts";
 import { run } from "./testing/harness.ts";
-import { insertFault, insertText } from "./text.ts";
+import { insertText } from "./text.ts";
 
 const secret = (value: Val): Val => mark(value, SENSITIVE);
 const names = {
@@ -119,13 +119,5 @@ describe("inserted into a longer text", () => {
     expect(insertText(null)).toMatchObject({ ok: false, help: expect.stringContaining("default(v") });
     expect(insertText([1])).toMatchObject({ ok: false, help: expect.stringContaining("join(list") });
     expect(insertText({ a: 1 })).toMatchObject({ ok: false, help: expect.stringContaining("json(v)") });
-  });
-
-  it("check knows it of the shape", () => {
-    expect(insertFault({ kind: "list", of: { kind: "any" } })?.help).toContain("join(list");
-    expect(insertFault({ kind: "object", fields: {}, open: true })?.message).toBe("A map cannot stand inside a text.");
-    expect(insertFault({ kind: "null" })?.message).toBe("Null cannot stand inside a text.");
-    expect(insertFault({ kind: "any" })).toBeNull();
-    expect(insertFault({ kind: "string", nullable: true })).toBeNull();
   });
 });

@@ -1,5 +1,4 @@
 import { mark, peel, type Val } from "../plan/marked.ts";
-import type { Shape } from "./shape.ts";
 import { type Kind, kindOf, numberText } from "./values.ts";
 
 /**
@@ -12,12 +11,6 @@ export function insertText(value: Val): { ok: true; text: Val } | { ok: false; m
   if (typeof inner === "number") return { ok: true, text: mark(numberText(inner), marks) };
   if (typeof inner === "boolean") return { ok: true, text: mark(String(inner), marks) };
   return { ok: false, ...refusal(kindOf(inner)) };
-}
-
-/** What `check` can say of an expression inside a longer string: null, a list or a map never stands there. */
-export function insertFault(shape: Shape): { message: string; help: string } | null {
-  if (shape.kind !== "null" && shape.kind !== "list" && shape.kind !== "object") return null;
-  return refusal(shape.kind === "object" ? "map" : shape.kind);
 }
 
 function refusal(kind: Kind): { message: string; help: string } {

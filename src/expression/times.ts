@@ -222,8 +222,3 @@ export function writeDate(calendar: Calendar, pattern: string): string | null {
   });
   return known ? text : null;
 }
-
-/** Version of the zone data: with another one a date may read otherwise. */
-export function zoneDataVersion(): string {
-  return process.versions["tz"] ?? "unknown";
-}

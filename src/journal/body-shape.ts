@@ -80,14 +80,20 @@ function listOf(shape: Shape): Shape {
   };
 }
 
+function below(path: string, key: string, rest: string): string {
+  const at = path === "" ? key : `${path}.${key}`;
+  return rest === "" || rest.startsWith("[") ? `${at}${rest}` : `${at}.${rest}`;
+}
+
 function mapOf(members: { readonly [key: string]: Shape }): Shape {
   const entries = Object.entries(members);
   return (value, path) => {
     if (!isObject(value)) return { path, expected: "a map" };
     for (const [key, shape] of entries) {
       const member = Object.hasOwn(value, key) ? value[key] : undefined;
+      const problem = shape(member, "");
       // Every record is looked at: a place is put into words only where something does not fit.
-      if (shape(member, "") !== null) return shape(member, path === "" ? key : `${path}.${key}`);
+      if (problem !== null) return { ...problem, path: below(path, key, problem.path) };
     }
     return null;
   };

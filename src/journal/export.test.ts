@@ -37,7 +37,7 @@ describe("an exported file (DU-23)", () => {
     expect(file(sample()).split("\n").length).toBe(5);
   });
 
-  test("an unfinished last line is dropped, and said", () => {
+  test("I2: an unfinished last line is dropped, and said", () => {
     const whole = file(sample());
     for (const cut of [20, 200]) {
       const read = readExport(whole.slice(0, whole.length - cut));

@@ -11,20 +11,27 @@ import type { History } from "./history.ts";
  */
 export function checkedHistory(records: History): History {
   const checks = new HashCheck();
+  let isOver = false;
   return {
     next: async () => {
       const record = await records.next();
-      if (record !== null) checkRecord(record, checks);
+      if (record === null) return null;
+      checkRecord(record, checks);
+      // Behind the end stands only what settles an effect that it left unknown.
+      if (isOver && record.kind !== "call.settled") throw corrupt(record, "stands behind the run's end", {});
+      isOver ||= record.kind === "run.ended";
       return record;
     },
   };
 }
 
 function checkRecord(record: RunRecord, checks: HashCheck): void {
-  const { kind, position, seq } = record;
+  const { kind, position } = record;
   const problem = bodyProblem(kind, record.body);
   if (problem !== null) throw corrupt(record, `does not fit its kind: ${sayShape(problem)}`, {});
-  if (kind.startsWith("run.") && position !== "") throw corrupt(record, "does not stand at the run", { seq });
+  if (kind.startsWith("run.") && position !== "") throw corrupt(record, "does not stand at the run", {});
+  if (kind === "run.accepted" || kind === "run.started") throw corrupt(record, "stands where a run has begun", {});
+  if (kind === "run.ended" && record.attempt !== 1) throw corrupt(record, "is no first end", {});
   const fault = checks.check(record);
   if (fault !== null) throw corrupt(record, `does not hash to its ${fault.which}`, { which: fault.which });
 }

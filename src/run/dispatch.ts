@@ -25,7 +25,7 @@ import { Fault, type FaultJson } from "../errors/fault.ts";
 import { marksIn, peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
-import { hide, hideText, markTexts, sensitiveTexts } from "./hide.ts";
+import { hide, hideMessage, markTexts, sensitiveTexts } from "./hide.ts";
 import { HistoryMismatch } from "./history.ts";
 import { needClear } from "./redacted.ts";
 import type { EffectContext, LiveBody, Scheduler } from "./scheduler.ts";
@@ -128,7 +128,7 @@ export async function dispatch(
     if (body["dispatched"] !== false) spec.onDispatched?.();
     const end = readBody(body, position, attempt);
     const stopped = spec.scope.current;
-    checkRecorded(spec, body, stopped !== null);
+    checkRecorded(spec, body, stopped !== null, end.is !== "ok" && wantsRetry(spec, end, attempt));
     if (stopped !== null) return { is: "stopped", stop: stopped, cutOff: end.is === "unknown" ? end : null };
     if (end.is === "ok" || !wantsRetry(spec, end, attempt)) return end;
     // An unknown outcome stays unknown; only a plain failure can be told as exhaustion.
@@ -144,9 +144,10 @@ export async function dispatch(
  * is refused.
  */
 function checkRecorded(
-  { action: { manifest }, key, position, ofAgent }: CallSpec,
+  { action: { manifest, connection }, key, position, ofAgent }: CallSpec,
   body: LiveBody,
   stopped: boolean,
+  mayRetry: boolean,
 ): void {
   const member = (name: string): Json => recorded(body[name] ?? null);
   const wrong = (name: string, expected: Json): HistoryMismatch =>
@@ -154,9 +155,12 @@ function checkRecorded(
       expected,
       recorded: member(name),
     });
+  if (member("action") !== manifest.name) throw wrong("action", manifest.name);
+  if (member("connection") !== connection) throw wrong("connection", connection);
   const effects = effectsOf(String(member("outcome")), hasEffect(manifest));
   if (!effects.includes(String(member("effect")))) throw wrong("effect", effects);
   if (member("late") === true && !stopped) throw wrong("late", false);
+  if (member("retry") === true && !mayRetry) throw wrong("retry", false);
   if (!ofAgent && key === null && member("key") !== null) throw wrong("key", null);
 }
 
@@ -332,7 +336,7 @@ function judge(spec: CallSpec, result: CallResult | null): Judged {
       }
       const details: JsonObject = { ...result.details };
       if (result.retryAfter !== undefined) details["retry_after_ms"] = result.retryAfter;
-      const fault = new Fault(result.code, spec.position, result.message.slice(0, MAX_MESSAGE), details);
+      const fault = new Fault(result.code, spec.position, result.message, details);
       return { outcome: "failed", fault, effect: "none" };
     }
     case "ambiguous":
@@ -438,13 +442,13 @@ function callBody(
       body["value"] = markTexts(judged.value, texts);
       break;
     case "unknown": {
-      const message = hideText(judged.message.slice(0, MAX_MESSAGE), texts);
+      const message = hideMessage(judged.message, texts, MAX_MESSAGE);
       body["ambiguity"] = { code: judged.code, message, details: hide(judged.details, texts) };
       break;
     }
     default: {
       const fault = judged.fault.toJSON();
-      const said = { message: hideText(fault.message, texts), details: hide(fault.details, texts) };
+      const said = { message: hideMessage(fault.message, texts, MAX_MESSAGE), details: hide(fault.details, texts) };
       body["fault"] = { ...fault, ...said } as unknown as Val;
     }
   }

@@ -21,7 +21,7 @@ describe("effects that end badly", () => {
     expect(replayed.is).toBe("equal");
   });
 
-  test("I4: a write that a stop cut off is unknown, also where its failure is a code for just that", async () => {
+  test("dispatch I4: a write that a stop cut off is unknown, also where its failure is a code for just that", async () => {
     const mail = new FakeConnector("mail", async (_request, signal) => {
       await untilTold(signal);
       return { is: "failed", code: "mail.in_doubt", message: "stopped" };
@@ -99,7 +99,7 @@ describe("what a history may hold", () => {
     expect(replayed.is).toBe("equal");
   });
 
-  test("I2 of notes: an agent's start stands before its turns", async () => {
+  test("notes I2: an agent's start stands before its turns", async () => {
     const model = turns({ results: [{ answer: "yes" }] });
     const { records } = await runPlan(admitted(plan([agent("a", []), agent("b", [])]), []), { model });
     const kinds = records.map((record) => `${record.position} ${record.kind}`);
@@ -144,6 +144,34 @@ describe("what comes from outside and is no JSON of ours", () => {
     expect(ended.error?.code).toBe("agent.rejected");
     expect(JSON.stringify(records)).not.toContain("canary-3");
   });
+
+  test.each([
+    ["a failure", "read", (message: string) => ({ is: "failed", code: "action.failed", message }) as const],
+    ["an ambiguity", "write", (message: string) => ({ is: "ambiguous", code: "connection_lost", message }) as const],
+    ["a failed read", "read", (message: string) => ({ is: "unreadable", message }) as const],
+    [
+      "something thrown",
+      "read",
+      (message: string): never => {
+        throw new Error(message);
+      },
+    ],
+  ] as const)(
+    "no part of a sensitive value stands in front of where a message is cut: %s",
+    async (_n, effects, say) => {
+      const fill = "x".repeat(4_090);
+      const crm = new FakeConnector("crm", () => say(`${fill}canary-5-and-more`));
+      const input = { type: "object", properties: { pin: { type: "string", "x-sensitive": true } } };
+      const idempotency = { kind: "none" } as const;
+      const find = manifest("crm.search", { input, ...(effects === "write" ? { effects, idempotency } : {}) });
+      const flow = plan([action("s", "crm.search", { lit: { pin: "canary-5-and-more" } })]);
+      const { records } = await runPlan(admitted(flow, [find]), { connectors: [crm] });
+      const said = JSON.stringify(records.filter(({ kind }) => kind === "call.ended"));
+      expect(said).toContain("xxxx");
+      expect(said).not.toContain("can");
+      expect(said).not.toContain("x".repeat(4_097));
+    },
+  );
 
   test("an input that the manifest calls sensitive is in no record", async () => {
     const crm = new FakeConnector("crm", ok);

@@ -6,47 +6,51 @@
  *     key that does: it is dispatched and bound in clear, recorded masked, and what is computed from it carries
  *     the mark.
  * I2: in messages, which are only shown and kept, the value alone is replaced.
- * I3: only values as they are, in URLs and in base64 are found; shorter ones than four characters are not, since
- *     they would blank out half of every text.
+ * I3: they are found in every spelling of base/secret-texts.ts; shorter ones than four characters are not, since
+ *     they would blank out half of every text. Of more than a thousand none is looked for: everything is hidden.
+ * I4: what is kept short is hidden before it is cut, or a part of a value would stand in front of the cut.
  */
 import { isObject, type Json } from "../base/json.ts";
+import { SecretTexts } from "../base/secret-texts.ts";
 import type { Field, FieldShape } from "../plan/field.ts";
 import { Marked, mark, peel, reveal, SENSITIVE, setOwn, type Val } from "../plan/marked.ts";
 
 export const HIDDEN = "[sensitive]";
-const MIN_TEXT = 4;
-const MAX_TEXTS = 1_000;
 
-/** The sensitive texts within some values, longest first, each also as it stands in URLs and in base64. */
-export function sensitiveTexts(values: readonly Val[]): string[] {
-  const found = new Set<string>();
+/** The sensitive texts within some values. */
+export function sensitiveTexts(values: readonly Val[]): SecretTexts {
+  const found = new SecretTexts();
   for (const value of values) collect(value, false, found);
-  return [...found].sort((a, b) => b.length - a.length);
+  return found;
 }
 
-function collect(value: Val, sensitive: boolean, found: Set<string>): void {
+function collect(value: Val, sensitive: boolean, found: SecretTexts): void {
   const { value: inner, marks } = peel(value);
   const own = sensitive || marks.sensitive === true;
   if (Array.isArray(inner)) for (const item of inner) collect(item, own, found);
   else if (isObject(inner)) for (const item of Object.values(inner)) collect(item as Val, own, found);
-  else if (own && (typeof inner === "string" || typeof inner === "number")) {
-    const text = String(inner).trim();
-    if (text.length < MIN_TEXT || found.size >= MAX_TEXTS) return;
-    found.add(text);
-    found.add(encodeURIComponent(text.toWellFormed()));
-    found.add(Buffer.from(text, "utf8").toString("base64").replace(/=+$/, ""));
-  }
+  else if (own && (typeof inner === "string" || typeof inner === "number")) found.add(String(inner));
 }
 
-export function hideText(text: string, texts: readonly string[]): string {
-  return texts.reduce((said, secret) => said.replaceAll(secret, HIDDEN), text);
+/** The text with each sensitive one replaced, and then cut to `most` characters (I4). */
+export function hideText(text: string, texts: SecretTexts, most = Number.POSITIVE_INFINITY): string {
+  return cut(texts.replaceIn(text, HIDDEN), most);
+}
+
+/** As {@link hideText} for words of others, who may have cut them before: what a value's cut has left goes, too. */
+export function hideMessage(text: string, texts: SecretTexts, most: number): string {
+  return cut(texts.replaceIn(text, HIDDEN, true), most);
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).toWellFormed();
 }
 
 /** The value with each sensitive text in its texts and keys replaced (I2). */
-export function hide(value: Json, texts: readonly string[]): Json {
-  if (texts.length === 0) return value;
+export function hide(value: Json, texts: SecretTexts): Json {
+  if (texts.isEmpty) return value;
   if (typeof value === "string") return hideText(value, texts);
-  if (typeof value === "number") return texts.includes(String(value)) ? HIDDEN : value;
+  if (typeof value === "number") return texts.tooMany || texts.known.has(String(value)) ? HIDDEN : value;
   if (Array.isArray(value)) return value.map((item) => hide(item, texts));
   if (!isObject(value)) return value;
   const out: { [key: string]: Json } = {};
@@ -55,19 +59,19 @@ export function hide(value: Json, texts: readonly string[]): Json {
 }
 
 /** The value with each text that holds a sensitive one marked, and each map that has one among its keys (I1). */
-export function markTexts(value: Val, texts: readonly string[]): Val {
-  if (texts.length === 0) return value;
+export function markTexts(value: Val, texts: SecretTexts): Val {
+  if (texts.isEmpty) return value;
+  if (texts.tooMany) return mark(value, SENSITIVE);
   if (value instanceof Marked) return mark(markTexts(value.value, texts), value.marks);
   if (typeof value === "string" || typeof value === "number") {
-    const text = String(value);
-    return texts.some((secret) => text.includes(secret)) ? mark(value, SENSITIVE) : value;
+    return texts.isIn(String(value)) ? mark(value, SENSITIVE) : value;
   }
   if (Array.isArray(value)) return value.map((item) => markTexts(item, texts));
   if (!isObject(value)) return value;
   const out: { [key: string]: Val } = {};
   let said = false;
   for (const key of Object.keys(value)) {
-    said ||= texts.some((secret) => key.includes(secret));
+    said ||= texts.isIn(key);
     setOwn(out, key, markTexts(value[key] as Val, texts));
   }
   return said ? mark(out, SENSITIVE) : out;
@@ -107,7 +111,7 @@ function holdsSensitive(shape: FieldShape): boolean {
 }
 
 /** The value as messages keep it: what is marked, or holds a sensitive text, is replaced. */
-export function hideMarked(value: Val, texts: readonly string[]): Json {
+export function hideMarked(value: Val, texts: SecretTexts): Json {
   if (value instanceof Marked) return value.marks.sensitive ? HIDDEN : hideMarked(value.value, texts);
   if (Array.isArray(value)) return value.map((item) => hideMarked(item, texts));
   if (!isObject(value)) return hide(reveal(value), texts);

@@ -13,7 +13,6 @@ export class Meter {
   #reserved = 0;
   #dispatched = 0;
   #tokens = 0;
-  #unreported = false;
 
   constructor(budget: Budget) {
     this.budget = budget;
@@ -24,7 +23,6 @@ export class Meter {
     copy.#reserved = this.#reserved;
     copy.#dispatched = this.#dispatched;
     copy.#tokens = this.#tokens;
-    copy.#unreported = this.#unreported;
     return copy;
   }
 
@@ -41,11 +39,6 @@ export class Meter {
     return this.#tokens;
   }
 
-  /** A turn came without a count, so `tokens` is a lower bound. */
-  get unreported(): boolean {
-    return this.#unreported;
-  }
-
   /** How many further attempts are free. */
   get free(): number {
     return this.budget.steps === undefined ? Number.POSITIVE_INFINITY : this.budget.steps - this.#reserved;
@@ -59,8 +52,7 @@ export class Meter {
   }
 
   count(tokens: number | null): void {
-    if (tokens === null) this.#unreported = true;
-    else this.#tokens += tokens;
+    this.#tokens += tokens ?? 0;
   }
 
   get tokensLeft(): number | null {

@@ -73,9 +73,11 @@ export class Notes {
       .sort((a, b) => a.attempt - b.attempt);
   }
 
-  /** Takes an effect's own note away: its result is there. */
-  settle(key: string): boolean {
-    return this.#open.delete(key);
+  /** Takes an effect's own note away: its result is there. Null where there was none. */
+  settle(key: string): RunRecord | null {
+    const record = this.#open.get(key) ?? null;
+    this.#open.delete(key);
+    return record;
   }
 
   /** I2: before a recorded delivery whose branch began to wait when `made` notes had been made. */

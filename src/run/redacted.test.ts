@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
+import { ownOwner } from "../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../host/stores/memory.ts";
-import { ownOwner } from "../host/stores/process-identity.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { rehydrate, type Val } from "../plan/marked.ts";

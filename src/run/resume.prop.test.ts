@@ -4,8 +4,8 @@ import { agentRunner } from "../agent/loop.ts";
 import type { TurnRequest } from "../agent/model.ts";
 import { systemClock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { ownOwner } from "../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../host/stores/memory.ts";
-import { ownOwner } from "../host/stores/process-identity.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import { type RunRecord, recordKey } from "../journal/event.ts";
 import type { Step } from "../plan/step.ts";
@@ -82,7 +82,7 @@ const steps = fc.letrec<{ list: Step[]; step: Step }>((tie) => ({
   ),
 }));
 
-test("a run that is cut at any record and resumed ends as if it had not been cut (DU-10)", async () => {
+test("notes I3: a run that is cut at any record and resumed ends as if it had not been cut (DU-10)", async () => {
   await fc.assert(
     fc.asyncProperty(steps.list, fc.nat(1_000), async (list, where) => {
       const flow = admitted(plan(list), manifests);

@@ -13,7 +13,7 @@
  */
 import type { Clock } from "../base/clock.ts";
 import { invariant } from "../base/invariant.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import { type DeliveryKind, type EventKind, isDelivery, type RunRecord, recordKey } from "../journal/event.ts";
 import { outOfJson } from "../journal/hashes.ts";
 import type { SuspendReason } from "../journal/outcome.ts";
@@ -524,12 +524,17 @@ export class Scheduler {
         if (request.intent && this.notes.has(intentKey(request))) continue;
         if (request.needs !== undefined) needClear(request.needs, request.position, request.kind);
       }
-      await this.#onLive?.([...this.#waits.values()].map((wait) => wait.request.position));
+      // What only waits for a time or a person crashes nobody.
+      const again = [...this.#waits.values()].filter(({ request }) => request.parks === undefined);
+      await this.#onLive?.(again.map(({ request }) => request.position));
       this.#goLive();
       return null;
     }
     this.#recorder.observe(record);
     if (!isDelivery(record.kind)) {
+      const wait = this.#waits.get(recordKey({ ...record, kind: "call.ended" }));
+      // What was noted before a call was handed over is on disk before its intent.
+      if (record.kind === "call.intent" && wait !== undefined) this.notes.checkBefore(wait.notesBefore, record);
       this.notes.read(record);
       return null;
     }
@@ -608,8 +613,14 @@ export class Scheduler {
     this.#waits.delete(wait.key);
     const start = this.#toStart.indexOf(wait);
     if (start !== -1) this.#toStart.splice(start, 1);
-    const intended = record.kind === "call.ended" && this.notes.settle(intentKey(record));
-    if (!this.#live && wait.request.intent && !intended && ["ok", "failed"].includes(String(record.body["outcome"]))) {
+    const intended = record.kind === "call.ended" ? this.notes.settle(intentKey(record)) : null;
+    if (!this.#live && intended !== null) checkIntent(intended, record, expected);
+    if (
+      !this.#live &&
+      wait.request.intent &&
+      intended === null &&
+      ["ok", "failed"].includes(String(record.body["outcome"]))
+    ) {
       throw new HistoryMismatch(
         record.position,
         `the call at ${positionName(record.position)} has a result and no intent before it`,
@@ -688,6 +699,19 @@ function stopBody(stop: Stop): LiveBody {
     ...(stop.limit === null ? {} : { limit: stop.limit }),
     ...(stop.by === null ? {} : { by: stop.by }),
   };
+}
+
+/** What was intended is what was done: no hash of the result covers the record before it. */
+function checkIntent(intent: RunRecord, ended: RunRecord, expected: string | null): void {
+  const differs = ["action", "connection", "key"].find(
+    (name) => !jsonEqual(intent.body[name] ?? null, ended.body[name] ?? null),
+  );
+  if (intent.in === expected && differs === undefined) return;
+  throw new HistoryMismatch(
+    ended.position,
+    `the intent of the call at ${positionName(ended.position)} is not of what is recorded as done`,
+    { kind: intent.kind, seq: intent.seq, expected, recorded: intent.in },
+  );
 }
 
 function intentKey({ position, attempt }: { position: Position; attempt: number }): string {

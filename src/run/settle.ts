@@ -39,6 +39,7 @@ export function settle<T>(
   });
 }
 
+/** Whole: it is cut where it is recorded, behind what is hidden in it. */
 export function messageOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).slice(0, 4_096);
+  return error instanceof Error ? error.message : String(error);
 }

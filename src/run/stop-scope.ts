@@ -1,5 +1,5 @@
 import type { Timer } from "../base/clock.ts";
-import { isWithin, type Position } from "../plan/position.ts";
+import type { Position } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
 
 /** An effect that is under way and can be told to stop. */
@@ -89,9 +89,5 @@ export class StopScope {
   *effects(): Generator<Stoppable> {
     yield* this.#effects;
     for (const child of this.#children) yield* child.effects();
-  }
-
-  covers(position: Position): boolean {
-    return isWithin(position, this.position);
   }
 }

@@ -4,7 +4,6 @@ import { StepsFold } from "../journal/steps.ts";
 import { actionStep, did, eachStep, History, planOf } from "../journal/testing/history.ts";
 import { runView } from "./run-view.ts";
 import { Timeline } from "./timeline.ts";
-import { tokensOf } from "./tokens.ts";
 import { lasted } from "./words.ts";
 
 const PLAN = planOf([actionStep("a"), actionStep("b"), eachStep("l", [actionStep("x")])]);
@@ -111,18 +110,6 @@ describe("the timeline", () => {
       expect(timeline.add({ ...record, body: {} }).length).toBe(1);
     }
   });
-});
-
-test("tokens are counted by agent step, and what was not reported is said", () => {
-  const turn = { messages: [], calls: [], finish: "stop" };
-  const history = new History()
-    .add("agent.turn", "g.(turns)[0]", { ...turn, usage: { input: 10, output: 1 } })
-    .add("agent.turn", "g.(extract)", { ...turn, usage: null })
-    .add("agent.turn", "l[1].g.(turns)[0]", { ...turn, usage: { input: 7, output: 2 } });
-  expect(tokensOf(history.records)).toEqual([
-    { position: "g", agent: "", model: "", turns: 2, input: 10, output: 1, unreported: 1 },
-    { position: "l[1].g", agent: "", model: "", turns: 1, input: 7, output: 2, unreported: 0 },
-  ]);
 });
 
 test("durations read alike, however long", () => {

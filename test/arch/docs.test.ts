@@ -15,7 +15,7 @@ import { ACTION_KEYS, MANIFEST_KEYS, readManifest } from "../../src/catalog/read
 import { functionsText } from "../../src/cli/functions-text.ts";
 import type { Diagnostic } from "../../src/errors/diagnostic.ts";
 import { compile } from "../../src/expression/cel.ts";
-import { readStub } from "../../src/host/connectors/read-stub.ts";
+import { stubOf } from "../../src/host/connectors/testing/stub-text.ts";
 import { readScripted } from "../../src/host/models/read-scripted.ts";
 import { OUTCOMES, SUSPEND_REASONS } from "../../src/journal/outcome.ts";
 import { exitOf } from "../../src/journal/result.ts";
@@ -125,7 +125,7 @@ describe("the blocks of the reference pages", () => {
   });
 
   test.each(marked("stub"))("$page.md:$line is a stub file", ({ text }) => {
-    expect(said(readStub(new SourceText("tools.yaml", text), folder).diagnostics)).toEqual([]);
+    expect(said(stubOf(new SourceText("tools.yaml", text), folder).diagnostics)).toEqual([]);
   });
 });
 
@@ -215,7 +215,7 @@ describe("every legal key is named", () => {
     "actions: { a.b: [ { hang: { x: 1 } } ] }",
     "offers: { a: { x: 1 } }",
   ])("of stubs: %s", (text) => {
-    const keys = legalKeys(readStub(new SourceText("a.yaml", text), folder).diagnostics);
+    const keys = legalKeys(stubOf(new SourceText("a.yaml", text), folder).diagnostics);
     expect(unnamed("scripted-agents", keys)).toEqual([]);
   });
 });

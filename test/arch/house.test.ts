@@ -59,6 +59,14 @@ describe("the house", () => {
     );
   });
 
+  test("what a user names on the command line is read by named-file.ts alone", () => {
+    const free = /\b(readFileSync|readFile|createReadStream|openSync|readSync)\b|\bopen\(|node:fs\/promises/;
+    const commands = sources.filter((file) => file.startsWith("src/cli/") && !file.endsWith(".test.ts"));
+    expect(commands.filter((file) => free.test(readFileSync(join(root, file), "utf8")))).toEqual([
+      "src/cli/named-file.ts",
+    ]);
+  });
+
   test("the version of the command line is that of the package", () => {
     expect(VERSION).toBe((JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version);
   });

@@ -9,8 +9,9 @@ import { systemClock } from "../../src/base/clock.ts";
 import type { CallResult } from "../../src/catalog/connector.ts";
 import { toolDefinitionPin } from "../../src/catalog/tool-definition.ts";
 import { Refusal } from "../../src/errors/fault.ts";
+import type { ConnectionSettings } from "../../src/host/connectors/connection.ts";
 import { McpConnector, type McpOptions, negotiationFor } from "../../src/host/connectors/mcp.ts";
-import { isProcessAlive } from "../../src/host/stores/process-identity.ts";
+import { isProcessAlive } from "../../src/host/processes/process-identity.ts";
 import { never, requestOf } from "./connector.ts";
 
 const liar = fileURLToPath(new URL("./servers/liar.mjs", import.meta.url));
@@ -80,7 +81,7 @@ describe("a server that lies", () => {
     expect(await look("dropping", 2)).toMatchObject({ is: "failed", code: "action.unavailable" });
   });
 
-  test("a definition that has changed after a restart is not called", async () => {
+  test("mcp I2: a definition that has changed after a restart is not called", async () => {
     const marker = join(folder, "marker");
     const connector = connectorTo([liar, "changing", marker]);
     await connector.connect(never());
@@ -107,7 +108,7 @@ describe("a server that lies", () => {
     "no-version",
     "nested-id",
     "endless-line",
-  ])("%s: what cannot be read is unreadable, at once", async (mode) => {
+  ])("stdio-transport I1, %s: what cannot be read is unreadable, at once", async (mode) => {
     expect((await look(mode)).is).toBe("unreadable");
   });
 
@@ -116,7 +117,7 @@ describe("a server that lies", () => {
   });
 
   test.each(["closes-output", "endless-line"])(
-    "%s: its process is ended, and the next call starts it again",
+    "stdio-transport I2, I3, %s: its process is ended, and the next call starts it again",
     async (mode) => {
       const connector = connectorTo([liar, mode]);
       await connector.connect(never());
@@ -191,7 +192,7 @@ describe("a server that lies", () => {
     expect(await look("error")).toMatchObject({ is: "failed", code: "action.failed" });
   });
 
-  test("one that never answers is left at our signal", async () => {
+  test("mcp I1: one that never answers is left at our signal", async () => {
     const connector = connectorTo([liar, "silent"]);
     await connector.connect(never());
     const stop = new AbortController();
@@ -201,15 +202,45 @@ describe("a server that lies", () => {
     expect(await calling).toMatchObject({ is: "ambiguous" });
   });
 
-  test("what it prints on its standard error is handed on up to a bound", async () => {
-    const lines: string[] = [];
-    const connector = connectorTo([liar, "flood"], { say: (line) => lines.push(line) });
+  test("mcp I4: a flood on its standard error is no harm, and is kept by nobody", async () => {
+    const connector = connectorTo([liar, "flood"]);
     await connector.connect(never());
-    await connector.call(requestOf("demo.look"), never());
-    await connector.close();
-    expect(lines.length).toBeGreaterThan(10);
-    expect(lines.length).toBeLessThanOrEqual(1_000);
-    expect(lines[0]).toMatch(/^\[demo\] line 0/);
+    expect(await connector.call(requestOf("demo.look"), never())).toMatchObject({ is: "ok" });
+  });
+
+  test("mcp I4: of what a server prints that does not start, the last lines stand in the refusal, without secrets", async () => {
+    const print = `for (let i = 0; i < 50; i++) console.error("line " + i);
+      console.error("x".repeat(1_990) + process.env.TOKEN); process.exit(1)`;
+    const connector = connectorTo(["-e", print], {
+      env: { TOKEN: { env: "T" } },
+      resolveSecret: async () => "hunter2-and-more",
+    });
+    const { message } = (await refusal(connector.connect(never()))).fault;
+    expect(message).toContain("line 49");
+    expect(message).not.toContain("line 45");
+    expect(message).not.toContain("xhun");
+    expect(message.length).toBeLessThan(2_200);
+  });
+
+  test("an opening does not die with the first who asked for it", async () => {
+    const connector = connectorTo([honest], { actions: [{ name: "echo" }] });
+    const first = new AbortController();
+    const gone = connector.connect(first.signal);
+    const stays = connector.connect(never());
+    first.abort();
+    expect((await refusal(gone)).code).toBe("catalog.unavailable");
+    expect(Object.keys((await stays).actions)).not.toEqual([]);
+  });
+
+  test("nor does a session that two calls wait for", async () => {
+    const connector = connectorTo([honest], { actions: [{ name: "echo" }] });
+    const first = new AbortController();
+    const gone = connector.call(requestOf("demo.echo", { text: "a" }), first.signal);
+    const stays = connector.call(requestOf("demo.echo", { text: "a" }), never());
+    first.abort();
+    expect((await gone).is).not.toBe("ok");
+    expect(await stays).toMatchObject({ is: "ok" });
+    expect(connector.processes()).toHaveLength(1);
   });
 });
 
@@ -234,7 +265,7 @@ describe("DU-11: the processes of a connector", () => {
     expect(isProcessAlive(child?.pid ?? 0, child?.startTime ?? "")).toBe(false);
   });
 
-  test("a server is listed before anything is asked of it, at first and when it was started again", async () => {
+  test("mcp I5: a server is listed before anything is asked of it, at first and when it was started again", async () => {
     const marker = join(folder, "asked");
     const connector = connectorTo([honest], { actions: [{ name: "echo" }, { name: "die" }] });
     const seen: number[][] = [];
@@ -258,7 +289,7 @@ describe("DU-11: the processes of a connector", () => {
     expect(readFileSync(marker, "utf8")).toBe("started\n");
   });
 
-  test("after an end in the middle of a call the next call starts it again, once", async () => {
+  test("mcp I2: after an end in the middle of a call the next call starts it again, once", async () => {
     const connector = connectorTo([honest], { actions: [{ name: "echo" }, { name: "die" }] });
     await connector.connect(never());
     const [before] = connector.processes();
@@ -270,6 +301,23 @@ describe("DU-11: the processes of a connector", () => {
 });
 
 describe("what a server is given and gives", () => {
+  test("mcp I3: each connection has a server of its own, with what is its own", async () => {
+    const connection = (name: string): ConnectionSettings => ({
+      name,
+      isDefault: name === "one",
+      env: { [`OWN_${name}`]: "1" },
+      headers: {},
+    });
+    const connections = [connection("one"), connection("two")];
+    const connector = connectorTo([honest], { actions: [{ name: "environment" }], connections });
+    for (const name of ["one", "two", "one"]) {
+      const result = await connector.call(requestOf("demo.environment", {}, { connection: name }), never());
+      const names = result.is === "ok" ? String((result.value as { text: string }).text).split(" ") : [];
+      expect(names.filter((entry) => entry.startsWith("OWN_"))).toEqual([`OWN_${name}`]);
+    }
+    expect(connector.processes()).toHaveLength(2);
+  });
+
   test("only safe variables of ours, and its own", async () => {
     process.env["AMBIT_TEST_SECRET"] = "do not hand on";
     const connector = connectorTo([honest], { actions: [{ name: "environment" }], env: { OWN: "1" } });
@@ -392,6 +440,17 @@ describe("a server over HTTP that lies", () => {
     const connector = await serve(answer);
     await connector.connect(never());
     expect(await connector.call(requestOf("demo.look"), never())).toMatchObject(expected);
+  });
+
+  test("what one call got of garbage is not laid to the next", async () => {
+    let calls = 0;
+    const connector = await serve((_id, r) => {
+      r.writeHead(200, { "content-type": "text/event-stream" }).end(calls++ === 0 ? "data: {oops\n\n" : ": hi\n\n");
+    });
+    await connector.connect(never());
+    expect(await connector.call(requestOf("demo.look"), never())).toMatchObject({ is: "unreadable" });
+    const next = await connector.call(requestOf("demo.look"), never());
+    expect(next).toMatchObject({ is: "ambiguous", code: "connection_lost" });
   });
 
   test("one that is not there refuses the connection", async () => {

@@ -15,8 +15,8 @@ import { defineConnector, failure } from "../../src/host/connectors/define-conne
 import { McpConnector, type McpOptions } from "../../src/host/connectors/mcp.ts";
 import { ModuleConnector } from "../../src/host/connectors/module.ts";
 import { OpenApiConnector } from "../../src/host/connectors/openapi.ts";
-import { readStub } from "../../src/host/connectors/read-stub.ts";
 import { StubConnector } from "../../src/host/connectors/stub.ts";
+import { stubOf } from "../../src/host/connectors/testing/stub-text.ts";
 import { SourceText } from "../../src/text/tree.ts";
 import { CANARY, connectorContract } from "./connector.ts";
 // @ts-expect-error: a plain JavaScript file, since node starts it as it is.
@@ -54,7 +54,7 @@ actions:
   demo.wait: [ { hang: true } ]
   demo.leak: [ { return: { secret: ${JSON.stringify(CANARY)}, encoded: "${Buffer.from(`x${CANARY}`).toString("base64")}" } } ]
 `;
-  const { script, diagnostics } = readStub(new SourceText("tools.yaml", text), folder);
+  const { script, diagnostics } = stubOf(new SourceText("tools.yaml", text), folder);
   if (diagnostics.length > 0) throw new Error(JSON.stringify(diagnostics));
   const actions = ["echo", "refuse", "wait", "leak"];
   const connector = new StubConnector({

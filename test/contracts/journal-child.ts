@@ -1,6 +1,6 @@
 /** A process of its own on a shared store: `node --import <loader> journal-child.ts PATH RUN COUNT`. */
 import { systemClock } from "../../src/base/clock.ts";
-import { ownOwner } from "../../src/host/stores/process-identity.ts";
+import { ownOwner } from "../../src/host/processes/process-identity.ts";
 import { openSqliteJournal } from "../../src/host/stores/sqlite.ts";
 import { History } from "../../src/journal/testing/history.ts";
 

@@ -7,9 +7,9 @@ import { fileURLToPath } from "node:url";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../src/base/clock.ts";
+import { isAlive, isProcessAlive, ownOwner, readStat, startTimeOf } from "../../src/host/processes/process-identity.ts";
 import { networkFileSystem } from "../../src/host/stores/file-system.ts";
 import { openMemoryJournal } from "../../src/host/stores/memory.ts";
-import { isAlive, isProcessAlive, ownOwner, readStat, startTimeOf } from "../../src/host/stores/process-identity.ts";
 import { openSqliteJournal, type SqliteJournalOptions } from "../../src/host/stores/sqlite.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
 import type { Journal, Lease, Owner } from "../../src/journal/journal.ts";
@@ -70,7 +70,7 @@ describe("sqlite", () => {
     return Object.values(row)[0];
   }
 
-  describe("damage (DU-06)", () => {
+  describe("sqlite I3: damage (DU-06)", () => {
     test.each([
       ["a byte of its body", "UPDATE records SET data = replace(data, 'a-1', 'a-2') WHERE seq = 3"],
       ["its position", "UPDATE records SET position = 'fund' WHERE seq = 3"],
@@ -162,7 +162,7 @@ describe("sqlite", () => {
       expect((await journal.read("r1", 1, 10)).length).toBe(1);
     });
 
-    test("a page of large records is handed out in parts, none left out", async () => {
+    test("sqlite I4: a page of large records is handed out in parts, none left out", async () => {
       const journal = await opened();
       const history = new History("r1").accepted();
       for (let i = 0; i < 12; i++) history.call(`s${i}`, `${i}${"z".repeat(1024 * 1024)}`);
@@ -210,7 +210,7 @@ describe("sqlite", () => {
       expect((await after.acquire("r1", owner("third"))).processes).toEqual([]);
     });
 
-    test("of many takers on several connections one wins", async () => {
+    test("sqlite I2: of many takers on several connections one wins", async () => {
       const more = { isAlive: (who: Owner) => who.id !== "dead" };
       const takers = [await opened(more), await opened(more), await opened(more)];
       await takers[0]?.create(shortRun("r1").records, owner("dead"));
@@ -220,7 +220,7 @@ describe("sqlite", () => {
       expect(ends.filter((end) => end.status === "fulfilled").length).toBe(1);
     });
 
-    test("an owner whose pid says nothing here is judged by its heartbeat", async () => {
+    test("sqlite I5: an owner whose pid says nothing here is judged by its heartbeat", async () => {
       let uptime = 1_000_000;
       const journal = await opened({ isAlive: () => null, uptime: () => uptime });
       await journal.create(shortRun("r1").records, owner("far"));

@@ -177,7 +177,7 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
         expect(await codeOf(journal.acquire("nobody", owner("second")))).toBe("run.unknown");
       });
 
-      test("DU-14: a lease that was given up or lost adds nothing and gives nothing up", async () => {
+      test("DU-14, sqlite I1: a lease that was given up or lost adds nothing and gives nothing up", async () => {
         const history = shortRun("r1").call("x", 1);
         const old = await journal.create(part(history, 0, 3), owner("first"));
         await journal.release(old);
@@ -312,6 +312,14 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
         expect(await codeOf(journal.import(records.map((r) => (r.seq === 3 ? { ...r, run: "r2" } : r))))).toBe(
           "journal.corrupt",
         );
+        expect(await codeOf(journal.find("r1"))).toBe("run.unknown");
+      });
+
+      test("a history that has a record twice is damaged", async () => {
+        const { records } = shortRun("r1");
+        const twice = [...records, { ...(records[1] as RunRecord), seq: records.length + 1 }];
+        expect(await codeOf(journal.import(twice))).toBe("journal.corrupt");
+        expect(await codeOf(journal.create(twice, owner("a")))).toBe("journal.conflict");
         expect(await codeOf(journal.find("r1"))).toBe("run.unknown");
       });
     });

@@ -82,7 +82,7 @@ async function settle(
   return { outcome: await outcome, pauses };
 }
 
-describe("retries of a model call (I3)", () => {
+describe("providers I3: retries of a model call", () => {
   it("waits as long as the service asks for, then tries again", async () => {
     server.answer(limited({ "retry-after": "7" }), hello);
     const { outcome, pauses } = await settle(make("anthropic").turn(request(), never()), 2);
@@ -151,7 +151,7 @@ describe("retries of a model call (I3)", () => {
   });
 });
 
-describe("streams that go wrong (I2)", () => {
+describe("providers I2: streams that go wrong", () => {
   it("cuts a stream that falls silent in the middle, and hangs up", async () => {
     server.answer({ pieces: [messageStart(), textBlock(0, "hel")], after: "silence" });
     const asked = make("anthropic").turn(request(), never());
@@ -314,7 +314,7 @@ describe("what a model sends", () => {
   });
 });
 
-describe("API keys (I4)", () => {
+describe("providers I4: API keys", () => {
   it.each(["anthropic", "openai", "openai-compatible"] as const)(
     "sends the key to %s and nowhere else",
     async (provider) => {

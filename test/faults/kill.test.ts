@@ -43,7 +43,7 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
     expect((await space.replay("cut")).report).toMatchObject({ result: "equal", digest: whole.result.digest });
   });
 
-  test("a keyed effect goes out with one key and happens once", async () => {
+  test("dispatch I3: a keyed effect goes out with one key and happens once", async () => {
     const space = held(serverSpace(["look", "charge"]));
     const whole = await space.json([...RUN, "--run-id", "whole"]);
     const before = space.book.length;
@@ -103,7 +103,7 @@ describe("SIGKILL while an agent's tool is under way (DU-10, DU-11)", { timeout:
     expect(space.lines("done", "charge")).toHaveLength(1);
   }
 
-  test("a write without a key is unknown and never dispatched again", async () => {
+  test("dispatch I2: a write without a key is unknown and never dispatched again", async () => {
     const space = held(serverSpace(["look", "send"]));
     await killDuring(space, "send", "cut");
     space.letGo();

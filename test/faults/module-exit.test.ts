@@ -53,7 +53,17 @@ describe("a module that ends the process ends no run as a success", { timeout: 1
     expect(run.stderr).toContain("stray");
   });
 
-  test("in an action: a read has failed, of a write nobody knows, and both are recorded", async () => {
+  test("no-exit I2: one that sends itself a signal ends the process, and a resume judges what was under way", async () => {
+    const acting =
+      'export default define({ actions: { send: () => { process.kill(process.pid, "SIGKILL"); return new Promise(() => {}); } } });';
+    const space = spaceOf(acting, "send");
+    const killed = await space.ambit(RUN);
+    expect(killed.code).not.toBe(0);
+    const resumed = await space.json(["resume", "@last"]);
+    expect(resumed).toMatchObject({ code: 8, result: { unknown: [{ position: "one", code: "executor_lost" }] } });
+  });
+
+  test("no-exit I1, in an action: a read has failed, of a write nobody knows, and both are recorded", async () => {
     const acting =
       "const exit = () => process.exit(0);\nexport default define({ actions: { look: exit, send: exit } });";
     const read = spaceOf(acting, "look");

@@ -288,7 +288,7 @@ describe("an export that was tampered with (DU-20, DU-23)", { timeout: 120_000 }
     ["a second attempt", "kept", "kept"],
     ["an agent's start", "settle", "other"],
     ["an intent", "kept", "other"],
-  ])("an extra record: %s", async (what, from, position) => {
+  ])("notes I1: an extra record: %s", async (what, from, position) => {
     const kinds: { [what: string]: string } = { "an agent's start": "agent.started", "an intent": "call.intent" };
     const kind = kinds[what] ?? "call.ended";
     const at = records.findIndex((record) => record.kind === kind && record.position === from);

@@ -6,7 +6,7 @@ import { asEnded, lives, until } from "./workspace.ts";
 
 const held = scene();
 
-describe("DU-05: the store goes away under a run", { timeout: 120_000 }, () => {
+describe("DU-05, sqlite I6: the store goes away under a run", { timeout: 120_000 }, () => {
   test.each([
     ["the file is removed", (space: LedgerSpace) => unlinkSync(space.path(".ambit/ambit.db"))],
     ["its folder is moved away", (space: LedgerSpace) => renameSync(space.path(".ambit"), space.path("gone"))],

@@ -30,8 +30,6 @@ export interface ConnectorContext {
   clock?: Clock;
   /** Takes messages of `messaging.post` to the console; our standard error by default. */
   say?: (line: string) => void;
-  /** Takes what MCP servers print on their standard error; nobody by default. */
-  serverSays?: (line: string) => void;
   /** What `state.*` keeps things in; without it they cannot be used. */
   state?: () => Promise<StateStore>;
   /** The name of the workflow in whose file the step at a position stands. */
@@ -71,7 +69,6 @@ export function makeConnector(config: ConnectorConfig, context: ConnectorContext
         resolveSecret,
         pinOf: toolDefinitionPin,
         clock,
-        ...(context.serverSays === undefined ? {} : { say: context.serverSays }),
       });
     case "http":
       return new OpenApiConnector({

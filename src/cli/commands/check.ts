@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { diagnoseWorkflow, readWorkflow, type WorkflowFile } from "../../app/workflow-file.ts";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { counted } from "../../view/words.ts";
+import { MAX_TEXT_BYTES, readNamed } from "../named-file.ts";
 import { namedWorkflows } from "../named-workflows.ts";
 import { type CommonOptions, terminalOf, usage } from "../options.ts";
 import { printDiagnostics, printExplain, printRefusal, summary } from "../refusal.ts";
@@ -68,5 +68,5 @@ async function fixAll(names: readonly string[], terminal: Terminal): Promise<{ f
 
 function read(name: string): WorkflowFile {
   if (name !== "-") return readWorkflow(name, process.cwd());
-  return diagnoseWorkflow("<stdin>", "stdin", process.cwd(), readFileSync(0, "utf8"));
+  return diagnoseWorkflow("<stdin>", "stdin", process.cwd(), readNamed("-", MAX_TEXT_BYTES));
 }

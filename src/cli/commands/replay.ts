@@ -1,23 +1,27 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { createEngine } from "../../app/engine.ts";
 import { readRunFile } from "../../app/saved-run.ts";
 import type { ReplayReport } from "../../run/replay.ts";
 import { counted } from "../../view/words.ts";
-import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
+import { MAX_RUN_BYTES, readNamed } from "../named-file.ts";
+import { type CommonOptions, engineOptions, readInputs, terminalOf } from "../options.ts";
 import { printRefusal } from "../refusal.ts";
 import { shown } from "../shown.ts";
 import { jsonText, safeText } from "../terminal.ts";
 
 /** Exit 0 if equal (or equal as far as the records go), 7 for a divergence. */
-export async function replayCommand(run: string, options: CommonOptions & { with?: string }): Promise<number> {
+export async function replayCommand(
+  run: string,
+  options: CommonOptions & { with?: string; i?: string[] },
+): Promise<number> {
   const terminal = terminalOf(options);
   const engine = await createEngine(engineOptions(options, terminal, "ambit replay"));
   try {
     const isFile = existsSync(run) && statSync(run).isFile();
-    const report = await engine.replay(
-      isFile ? readRunFile(readFileSync(run, "utf8")) : run,
-      options.with === undefined ? {} : { with: options.with },
-    );
+    const report = await engine.replay(isFile ? readRunFile(readNamed(run, MAX_RUN_BYTES)) : run, {
+      ...(options.with === undefined ? {} : { with: options.with }),
+      inputs: readInputs([], options.i ?? [], []),
+    });
     if (terminal.json) terminal.out(`${jsonText({ type: "replay", ...asJson(report) })}\n`);
     else if (report.is === "diverged") terminal.err(`${said(report)}\n`);
     else terminal.out(`${said(report)}\n`);

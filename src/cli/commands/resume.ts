@@ -1,4 +1,4 @@
-import { createEngine, type EngineRun } from "../../app/engine.ts";
+import { createEngine, type Engine, type EngineRun } from "../../app/engine.ts";
 import { Interrupts } from "../interrupts.ts";
 import { type CommonOptions, engineOptions, readInputs, terminalOf } from "../options.ts";
 import { asksHere, withTerminalLines } from "../put-to-user.ts";
@@ -18,14 +18,16 @@ export async function resumeCommand(run: string, options: ResumeOptions): Promis
   printVersionLine(terminal);
   const interrupts = new Interrupts(terminal);
   let begun: EngineRun | null = null;
-  const engine = await createEngine({
-    ...engineOptions(options, terminal, `ambit resume ${run}`),
-    ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
-  });
+  let engine: Engine | null = null;
   try {
+    engine = await createEngine({
+      ...engineOptions(options, terminal, `ambit resume ${run}`),
+      ...(options.scripted === undefined ? {} : { scripted: options.scripted }),
+    });
+    const own = engine;
     const leavesTimers = options.wait === false;
     const inputs = readInputs([], options.i ?? [], []);
-    const resumed = await interrupts.start((signal) => engine.resume(run, { inputs, signal, leavesTimers }));
+    const resumed = await interrupts.start((signal) => own.resume(run, { inputs, signal, leavesTimers }));
     begun = resumed;
     if (resumed.isOver && !terminal.json) return await printEnded(terminal, resumed);
     return await runToRest({ terminal, engine, interrupts }, resumed, {
@@ -37,7 +39,7 @@ export async function resumeCommand(run: string, options: ResumeOptions): Promis
   } catch (error) {
     return printRefusal(terminal, error, begun === null ? { nothing: true } : { run: begun.id });
   } finally {
-    await engine.close();
+    await engine?.close();
     interrupts.end();
   }
 }

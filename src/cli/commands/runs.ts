@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
 import { readRunFile, readSavedRun, type SavedRun } from "../../app/saved-run.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
 import { didYouMean } from "../../base/nearest.ts";
-import { isAlive } from "../../host/stores/process-identity.ts";
+import { isAlive } from "../../host/processes/process-identity.ts";
 import { exportLine } from "../../journal/export.ts";
 import { toResult } from "../../journal/fold.ts";
 import type { Journal, Owner, RunHead } from "../../journal/journal.ts";
@@ -12,6 +11,7 @@ import type { StepNode } from "../../view/step-tree.ts";
 import { Timeline } from "../../view/timeline.ts";
 import { counted, lasted } from "../../view/words.ts";
 import { withEngine } from "../engine-command.ts";
+import { MAX_RUN_BYTES, readNamed } from "../named-file.ts";
 import { type CommonOptions, usage } from "../options.ts";
 import { recordLine } from "../record-line.ts";
 import { shown } from "../shown.ts";
@@ -295,13 +295,7 @@ export function exportCommand(run: string, options: CommonOptions): Promise<numb
 /** Takes over an exported run, as one without an owner. */
 export function importCommand(file: string, options: CommonOptions): Promise<number> {
   return withEngine(options, "ambit runs import", async (engine, terminal) => {
-    let text: string;
-    try {
-      text = readFileSync(file === "-" ? 0 : file, "utf8");
-    } catch {
-      throw usage(`${file} cannot be read.`);
-    }
-    const records = readRunFile(text);
+    const records = readRunFile(readNamed(file, MAX_RUN_BYTES));
     await engine.import(records);
     const run = records[0]?.run ?? "";
     if (terminal.json) terminal.out(`${jsonText({ type: "imported", run, events: records.length })}\n`);

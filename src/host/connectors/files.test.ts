@@ -95,7 +95,7 @@ describe("reading", () => {
   });
 });
 
-describe("I1: nothing outside the root", () => {
+describe("files-path I1: nothing outside the root", () => {
   const escapes = [
     "../outside/secret.txt",
     "x/../../outside/secret.txt",
@@ -241,6 +241,26 @@ describe("listing", () => {
       value: { files: [{ path: "sub/c.txt", bytes: 1, modified: expect.stringMatching(/Z$/) }] },
     });
     expect(await call("read", { path: "sub/c.txt" })).toMatchObject({ is: "ok" });
+  });
+
+  test("I6: what lies deeper than is looked is refused, and not left out", async () => {
+    const deep = join(root, ...Array.from({ length: 33 }, () => "d"));
+    mkdirSync(deep, { recursive: true });
+    writeFileSync(join(deep, "x.txt"), "");
+    const refused = await call("list", { glob: "**/*.txt" });
+    expect(refused).toMatchObject({ is: "failed", code: "action.result_too_large" });
+    expect(JSON.stringify(refused)).toContain("32 deep");
+    expect(await call("list", { path: "d", glob: "**/*.txt" })).toMatchObject({ is: "ok" });
+    // Where no name that fits lies so deep, nothing is left out.
+    expect(await call("list", { glob: "d/*" })).toMatchObject({ is: "ok" });
+  });
+
+  test("I6: a listing that was cut off is none", async () => {
+    expect(await call("list", {}, connector(), AbortSignal.abort())).toMatchObject({ is: "ambiguous" });
+    const stop = new AbortController();
+    const listing = call("list", { glob: "**" }, connector(), stop.signal);
+    stop.abort();
+    expect(await listing).toMatchObject({ is: "ambiguous" });
   });
 
   test("too many are refused, a folder that is none is not found", async () => {

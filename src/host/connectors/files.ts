@@ -3,6 +3,8 @@
 // I1, I2 of files-path.ts hold for every action here.
 // I3: a write is whole or not at all: it goes to a file beside the old one, is flushed, and takes its name.
 // I4: only regular files are read: a pipe or device would hold the run, or never end.
+// I5: an append that failed once its writing had begun may have left some of its text: nobody knows.
+// I6: a list is whole or a failure: of too much, and of a signal that came, nothing is shown.
 import { constants, type Stats } from "node:fs";
 import { lstat, mkdir, open, readdir, realpath, rename, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -128,29 +130,33 @@ export class FilesConnector implements Connector {
     const fits = compileGlob(glob);
     if (fits === null) return failed("action.invalid_input", "The glob is too long.");
     const files: { path: string; bytes: number; modified: string }[] = [];
-    const deep = glob.includes("/") || glob.includes("**");
+    // No name that fits lies deeper than the glob has slashes, unless it has a `**`.
+    const deepest = glob.includes("**") ? Number.POSITIVE_INFINITY : glob.split("/").length - 1;
     let visited = 0;
-    const visit = async (folder: string, below: string, depth: number): Promise<boolean> => {
-      if (signal.aborted || depth > MAX_DEPTH) return true;
+    /** Why there is no whole list; null if there is. */
+    const visit = async (folder: string, below: string, depth: number): Promise<CallResult | null> => {
+      if (depth > MAX_DEPTH) return tooLarge(`Folders lie more than ${MAX_DEPTH} deep: list one further down.`);
       for (const entry of await readdir(folder, { withFileTypes: true })) {
-        if (++visited > MAX_VISITED) return false;
+        if (signal.aborted) return thrownResult(signal, "The listing was cut off.");
+        if (++visited > MAX_VISITED) return tooLarge(`More than ${MAX_VISITED} entries lie here: list a folder below.`);
         const at = below === "" ? entry.name : `${below}/${entry.name}`;
         // Links are not followed: they could lead out, or round in a circle.
         if (entry.isDirectory()) {
-          if (!deep) continue;
-          if (!(await visit(join(folder, entry.name), at, depth + 1))) return false;
+          if (depth >= deepest) continue;
+          const cut = await visit(join(folder, entry.name), at, depth + 1);
+          if (cut !== null) return cut;
         } else if (entry.isFile() && fits(at)) {
-          if (files.length >= MAX_LISTED) return false;
+          if (files.length >= MAX_LISTED) return tooLarge(`More than ${MAX_LISTED} files fit: narrow the glob.`);
           const real = join(folder, entry.name);
           const { size, mtimeMs } = await lstat(real);
           files.push({ path: shownPath(root, real), bytes: size, modified: isoTime(Math.floor(mtimeMs)) });
         }
       }
-      return true;
+      return null;
     };
-    if (!(await visit(found.real, "", 0))) {
-      return failed("action.result_too_large", `More than ${MAX_LISTED} files fit: narrow the glob.`);
-    }
+    const cut = await visit(found.real, "", 0);
+    if (cut !== null) return cut;
+    if (signal.aborted) return thrownResult(signal, "The listing was cut off.");
     files.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
     return { is: "ok", value: { files: files as unknown as Json } };
   }
@@ -201,8 +207,12 @@ export class FilesConnector implements Connector {
     try {
       await file.writeFile(bytes);
       await file.sync();
-    } finally {
       await file.close();
+    } catch (error) {
+      await file.close().catch(() => {});
+      // I5
+      const message = `How much was appended is not known: the file system refused (${systemReason(error)}).`;
+      return { is: "ambiguous", code: "connection_lost", message };
     }
     return { is: "ok", value: { bytes: bytes.length } };
   }

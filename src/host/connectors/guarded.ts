@@ -36,7 +36,7 @@ export function thrownResult(signal: AbortSignal, message: string): CallResult {
 
 function scrubResult(result: CallResult, scrubber: Scrubber): CallResult {
   if (result.is === "ok") return { is: "ok", value: scrubber.value(result.value) };
-  const message = cutMessage(scrubber.text(result.message));
+  const message = cutMessage(scrubber.message(result.message));
   if (result.is === "unreadable") return { is: "unreadable", message };
   const { details } = result;
   if (details === undefined) return { ...result, message };

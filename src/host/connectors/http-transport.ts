@@ -1,7 +1,7 @@
 import type { FetchLike, JSONRPCMessage, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 import { isObject, parseJson } from "../../base/json.ts";
-import { BROKEN_FRAME, LOST, PARSE_ERROR } from "./stdio-transport.ts";
+import { BROKEN_FRAME, LOST, PARSE_ERROR } from "./broken-answer.ts";
 
 /** More than the largest result, escaped, and its frame. */
 const MAX_RESPONSE_BYTES = 40 * 1024 * 1024;
@@ -17,10 +17,16 @@ type MakeTransport = (fetch: FetchLike) => StreamableHTTPClientTransport;
  */
 export function watchedHttpTransport(make: MakeTransport, clock: Clock): StreamableHTTPClientTransport {
   const pending = new Set<string | number>();
-  let garbage = false;
+  /** Of those, what was under way when something came that was no message. */
+  const garbled = new Set<string | number>();
+  const forget = (id: string | number): boolean => {
+    garbled.delete(id);
+    return pending.delete(id);
+  };
   const settle = (id: string | number): void => {
-    if (!pending.delete(id)) return;
-    const error = garbage
+    const isGarbled = garbled.has(id);
+    if (!forget(id)) return;
+    const error = isGarbled
       ? { code: PARSE_ERROR, message: "The server's answer cannot be read.", data: BROKEN_FRAME }
       : { code: PARSE_ERROR, message: "The connection to the server was lost.", data: LOST };
     const answer: JSONRPCMessage = { jsonrpc: "2.0", id, error };
@@ -33,7 +39,7 @@ export function watchedHttpTransport(make: MakeTransport, clock: Clock): Streama
     try {
       response = await fetch(url, init);
     } catch (error) {
-      if (id !== null) pending.delete(id);
+      if (id !== null) forget(id);
       throw error;
     }
     if (init?.method !== "POST" || response.body === null) return response;
@@ -52,11 +58,11 @@ export function watchedHttpTransport(make: MakeTransport, clock: Clock): Streama
   };
   const transport = make(watched);
   transport.onmessage = (message) => {
-    if ("id" in message && !("method" in message) && message.id !== undefined) pending.delete(message.id);
+    if ("id" in message && !("method" in message) && message.id !== undefined) forget(message.id);
   };
   transport.onerror = (error) => {
     if (error instanceof SyntaxError || error.name.includes("ZodError")) {
-      garbage = true;
+      for (const id of pending) garbled.add(id);
       // Servers may keep a stream open behind it: with one call under way there is no doubt what it was to answer.
       const [only] = pending.size === 1 ? [...pending] : [];
       if (only !== undefined) clock.after(SETTLE_MS, () => settle(only));

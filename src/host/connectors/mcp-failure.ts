@@ -1,8 +1,8 @@
 import { isObject } from "../../base/json.ts";
 import type { CallResult } from "../../catalog/connector.ts";
+import { BROKEN_FRAME, LOST } from "./broken-answer.ts";
 import { messageOf } from "./guarded.ts";
 import { neverSent } from "./never-sent.ts";
-import { BROKEN_FRAME, LOST } from "./stdio-transport.ts";
 
 const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;

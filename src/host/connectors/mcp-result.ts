@@ -1,6 +1,5 @@
 import { isObject, type Json } from "../../base/json.ts";
 import type { CallResult } from "../../catalog/connector.ts";
-import { cutMessage } from "./guarded.ts";
 
 /**
  * What an MCP result means (workfile.md 5): `structuredContent`; without it `{ text }` if all parts are text,
@@ -12,11 +11,7 @@ export function readMcpResult(result: unknown): CallResult {
   const parts = Array.isArray(content) ? content : [];
   if (result["isError"] === true) {
     const text = textOf(parts) ?? "";
-    return {
-      is: "failed",
-      code: "action.failed",
-      message: cutMessage(text === "" ? "The tool reported an error." : text),
-    };
+    return { is: "failed", code: "action.failed", message: text === "" ? "The tool reported an error." : text };
   }
   const structured = result["structuredContent"];
   if (structured !== undefined) return { is: "ok", value: structured as Json };

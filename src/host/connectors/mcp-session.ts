@@ -1,6 +1,6 @@
 import type { CallToolResult, Client, Tool, VersionNegotiationMode } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
-import type { ProcessId } from "./child-process.ts";
+import type { ProcessId } from "../processes/child-process.ts";
 import type { ConnectionValues } from "./define-connector.ts";
 import { messageOf } from "./guarded.ts";
 import { watchedHttpTransport } from "./http-transport.ts";

@@ -4,13 +4,14 @@
 // I2: a server that went away is started again by the next call at most once, and must then offer the same
 //     definitions as at first.
 // I3: one client per connection: credentials of one never meet calls of another.
-// I4: nothing that a server prints reaches our standard output; what it prints on its standard error is bounded.
+// I4: nothing that a server prints reaches our standard streams; of its standard error the last lines stand in the
+//     refusal of a server that did not start.
 // I5: nothing is asked of a server before it is told of as a process (run/processes.ts).
 import type { VersionNegotiationMode } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 import type { CallRequest, CallResult, Connector, Offer } from "../../catalog/connector.ts";
 import type { ProcessStarter } from "../../run/processes.ts";
-import type { ProcessId } from "./child-process.ts";
+import type { ProcessId } from "../processes/child-process.ts";
 import {
   type ConnectionSettings,
   connectionNamed,
@@ -24,7 +25,7 @@ import { guardedCall, messageOf, thrownResult } from "./guarded.ts";
 import { mayLackTool, readMcpError } from "./mcp-failure.ts";
 import { readMcpResult } from "./mcp-result.ts";
 import { type McpServer, McpSession } from "./mcp-session.ts";
-import { Once } from "./once.ts";
+import { Once, Shared } from "./once.ts";
 import { Scrubber } from "./scrubber.ts";
 
 export interface McpOptions {
@@ -44,14 +45,11 @@ export interface McpOptions {
   clock: Clock;
   /** Milliseconds for connecting. */
   connectDeadline?: number;
-  /** Lines of the server's standard error, bounded and scrubbed. */
-  say?: (line: string) => void;
 }
 
 export const CONNECT_DEADLINE_MS = 10_000;
 /** The first version without the older handshake. */
 const FIRST_DISCOVERED_VERSION = "2026-07-28";
-const MAX_STDERR_LINES = 1_000;
 const STDERR_TAIL = 5;
 
 /** How to open a session with a server whose version the manifest says (or does not say). */
@@ -64,12 +62,12 @@ export class McpConnector implements Connector, ProcessStarter {
   readonly name: string;
   readonly #options: McpOptions;
   readonly #scrubber = new Scrubber();
-  readonly #sessions = new Map<string, Promise<McpSession>>();
+  /** Each is opened for all calls that wait for it: the end of one of them is not the end of the opening. */
+  readonly #sessions = new Map<string, Shared<McpSession>>();
   readonly #live = new Set<McpSession>();
   readonly #pins = new Map<string, string | null>();
   readonly #stderrTail: string[] = [];
-  #stderrLines = 0;
-  readonly #offer = new Once<Offer>();
+  readonly #offer = new Once<Offer>(() => unavailable(this.name, "it was stopped"));
   #closed = false;
   #listed: () => Promise<void> = async () => {};
 
@@ -79,7 +77,7 @@ export class McpConnector implements Connector, ProcessStarter {
   }
 
   connect(signal: AbortSignal): Promise<Offer> {
-    return this.#offer.get(() => this.#connect(signal));
+    return this.#offer.get((stop) => this.#connect(stop), signal);
   }
 
   beforeUse(listed: () => Promise<void>): void {
@@ -160,7 +158,8 @@ export class McpConnector implements Connector, ProcessStarter {
   async #session(settings: ConnectionSettings, signal: AbortSignal): Promise<McpSession> {
     const known = this.#sessions.get(settings.name);
     if (known) {
-      const session = await known.catch(() => null);
+      const session = await known.wait(signal).catch(() => null);
+      if (signal.aborted) throw unavailable(this.name, "it was stopped");
       if (session?.isOpen) return session;
       if (session) await this.#drop(session);
       if (this.#sessions.get(settings.name) === known) this.#sessions.delete(settings.name);
@@ -168,10 +167,10 @@ export class McpConnector implements Connector, ProcessStarter {
     if (this.#closed) throw unavailable(this.name, "it has been closed");
     let opening = this.#sessions.get(settings.name);
     if (!opening) {
-      opening = this.#open(settings, signal);
+      opening = new Shared((stop) => this.#open(settings, stop));
       this.#sessions.set(settings.name, opening);
     }
-    return opening;
+    return opening.wait(signal);
   }
 
   async #open(settings: ConnectionSettings, signal: AbortSignal): Promise<McpSession> {
@@ -204,10 +203,9 @@ export class McpConnector implements Connector, ProcessStarter {
   }
 
   #onStderr(line: string): void {
-    const clean = this.#scrubber.text(line);
+    const clean = this.#scrubber.message(line);
     this.#stderrTail.push(clean.slice(0, 300).toWellFormed());
     if (this.#stderrTail.length > STDERR_TAIL) this.#stderrTail.shift();
-    if (++this.#stderrLines <= MAX_STDERR_LINES) this.#options.say?.(`[${this.name}] ${clean}`);
   }
 
   async #drop(session: McpSession): Promise<void> {
@@ -221,7 +219,7 @@ export class McpConnector implements Connector, ProcessStarter {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const opening = [...this.#sessions.values()].map((session) => session.catch(() => null));
+    const opening = [...this.#sessions.values()].map((session) => session.promise.catch(() => null));
     this.#sessions.clear();
     const sessions = await Promise.all(opening);
     await Promise.all([...new Set([...this.#live, ...sessions])].map((session) => session && this.#drop(session)));

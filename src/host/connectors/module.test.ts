@@ -72,13 +72,16 @@ describe("what an action does is what came of it", () => {
         return { done: true };
       },
     ],
-  ])("an action that ends the process %s ends nothing, and nobody knows what it did", async (_when, act) => {
-    expect(await perform(act)).toMatchObject({
-      is: "ambiguous",
-      code: "executor_lost",
-      message: expect.stringContaining("process.exit(0)"),
-    });
-  });
+  ])(
+    "no-exit I1: an action that ends the process %s ends nothing, and nobody knows what it did",
+    async (_when, act) => {
+      expect(await perform(act)).toMatchObject({
+        is: "ambiguous",
+        code: "executor_lost",
+        message: expect.stringContaining("process.exit(0)"),
+      });
+    },
+  );
 
   test("anything else thrown is action.failed, without a stack", async () => {
     const result = await perform(() => {

@@ -36,8 +36,8 @@ export class ModuleConnector implements Connector {
   readonly #scrubber = new Scrubber();
   readonly #opened = new Map<string, Once<ConnectionValues>>();
   #definition: DefinedConnector | null = null;
-  readonly #loading = new Once<DefinedConnector>();
-  readonly #offer = new Once<Offer>();
+  readonly #loading = new Once<DefinedConnector>(() => unavailable(this.name, "it was stopped"));
+  readonly #offer = new Once<Offer>(() => unavailable(this.name, "it was stopped"));
 
   constructor(options: ModuleOptions) {
     this.name = options.name;
@@ -45,7 +45,7 @@ export class ModuleConnector implements Connector {
   }
 
   connect(signal: AbortSignal): Promise<Offer> {
-    return this.#offer.get(() => this.#connect(signal));
+    return this.#offer.get((stop) => this.#connect(stop), signal);
   }
 
   async #connect(signal: AbortSignal): Promise<Offer> {
@@ -97,11 +97,11 @@ export class ModuleConnector implements Connector {
   }
 
   #load(signal: AbortSignal): Promise<DefinedConnector> {
-    return this.#loading.get(async () => {
+    return this.#loading.get(async (stop) => {
       const { module, clock, deadline } = this.#options;
-      this.#definition = typeof module === "string" ? await this.#import(module, signal, clock, deadline) : module;
+      this.#definition = typeof module === "string" ? await this.#import(module, stop, clock, deadline) : module;
       return this.#definition;
-    });
+    }, signal);
   }
 
   async #import(file: string, signal: AbortSignal, clock?: Clock, deadline?: number): Promise<DefinedConnector> {

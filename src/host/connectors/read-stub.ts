@@ -5,7 +5,6 @@ import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { itemPath, keyPath } from "../../text/path.ts";
 import { clip, Reader } from "../../text/reader.ts";
 import { type MapEntry, type SourceText, type TreeNode, toJson } from "../../text/tree.ts";
-import { parseYaml } from "../../text/yaml.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
 /** `tools.yaml`: scripted answers (interfaces.md 9). */
@@ -46,17 +45,12 @@ const ENTRY_KEYS = ["when", "times", "delay", "kill", "done", ...ANSWERS] as con
 const MAX_ENTRIES = 10_000;
 const ACTION = /^[A-Za-z_][A-Za-z0-9_-]*\.[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** Reads a stub file; paths in it start from `folder`. Findings are `deployment.invalid` or of YAML. */
-export function readStub(source: SourceText, folder: string): { script: StubScript; diagnostics: Diagnostic[] } {
-  const { root, diagnostics } = parseYaml(source);
-  if (root === null) return { script: EMPTY_STUB, diagnostics };
-  const read = readStubNode(source, root, folder);
-  return { script: read.script, diagnostics: [...diagnostics, ...read.diagnostics] };
-}
-
 const EMPTY_STUB: StubScript = { log: null, actions: new Map(), offers: new Map() };
 
-/** The same for a part of a file, e.g. `tools` of a test; `path` says where it stands. */
+/**
+ * Reads a stub file, or a part of one, e.g. `tools` of a test; `path` says where it stands. Paths in it start from
+ * `folder`. Findings are `deployment.invalid`.
+ */
 export function readStubNode(
   source: SourceText,
   node: TreeNode,

@@ -1,49 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { Scrubber } from "./scrubber.ts";
 
-const secret = 'sk-"9/ü+x y';
-
-function scrub(text: string, ...secrets: string[]): string {
-  const scrubber = new Scrubber();
-  scrubber.addSecrets(secrets.length > 0 ? secrets : [secret]);
-  return scrubber.text(text);
-}
-
 describe("a secret is taken out of a text", () => {
-  const basic = (before: string, after = ""): string => Buffer.from(`${before}${secret}${after}`).toString("base64");
+  const scrubber = new Scrubber();
+  scrubber.addSecrets(["a.*b", "abcd-efgh", "abcd-efgh-ijkl", "abc", ""]);
+
   test.each([
-    ["raw", secret],
-    ["URL-encoded", encodeURIComponent(secret)],
-    [
-      "URL-encoded in small letters",
-      encodeURIComponent(secret).replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
-    ],
-    ["as a form sends it", new URLSearchParams({ a: secret }).toString().slice(2)],
-    ["JSON-escaped", JSON.stringify(secret).slice(1, -1)],
-    ["JSON-escaped twice", JSON.stringify(JSON.stringify(secret)).slice(3, -3)],
-    ["base64", basic("")],
-    ["base64 for the web", Buffer.from(secret).toString("base64url")],
-    ["base64 behind a user", basic("u:")],
-    ["base64 behind a longer user", basic("us:")],
-    ["base64 with more to follow", basic("user:", "tail")],
-  ])("%s", (_name, form) => {
-    const out = scrub(`before ${form} after`);
-    expect(out).toContain("[redacted]");
-    expect(out.startsWith("before ")).toBe(true);
-    expect(out.endsWith(" after")).toBe(true);
-    expect(out).not.toContain(form);
+    ["raw, where its signs are those of a pattern", "a.*b and axxb", "[redacted] and axxb"],
+    ["the longer before what it holds", "abcd-efgh-ijkl", "[redacted]"],
+    ["in base64 (more spellings: base/secret-texts.test.ts)", btoa("abcd-efgh"), "[redacted]"],
+    ["but none that is too short", "abc", "abc"],
+  ])("%s", (_name, text, out) => expect(scrubber.text(text)).toBe(out));
+
+  test("of a message, the rest of one that was cut, too", () => {
+    expect(scrubber.message("it said abcd-e...")).toBe("it said [redacted]...");
+    expect(scrubber.text("it said abcd-e...")).toBe("it said abcd-e...");
   });
 
-  test("every time it stands there, and longer secrets before what they hold", () => {
-    expect(scrub("abcd-abcdef-abcd", "abcd", "abcdef")).toBe("[redacted]-[redacted]-[redacted]");
-  });
-
-  test("signs of patterns are only signs", () => {
-    expect(scrub("a.*b and axxb", "a.*b")).toBe("[redacted] and axxb");
-  });
-
-  test("what is too short to be a secret is left alone", () => {
-    expect(scrub("a cat sat", "a", "")).toBe("a cat sat");
+  test("where there are more than can be looked for, nothing is kept", () => {
+    const full = new Scrubber();
+    full.addSecrets(Array.from({ length: 1_001 }, (_, i) => `secret-${i}`));
+    expect(full.text("it said secret-1000")).toBe("[redacted]");
+    expect(JSON.stringify(full.value({ a: ["secret-1000", 7] }))).not.toMatch(/1000|7/);
   });
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
 import type { CallRequest, CallResult } from "../../catalog/connector.ts";
-import { isProcessAlive } from "../stores/process-identity.ts";
+import { isProcessAlive } from "../processes/process-identity.ts";
 import type { DeclaredCommand } from "./command-line.ts";
 import { ShellConnector } from "./shell.ts";
 

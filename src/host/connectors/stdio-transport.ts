@@ -14,8 +14,9 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
 import { isObject, type Json, MAX_JSON_DEPTH, parseJson } from "../../base/json.ts";
-import { isProcessAlive, startTimeOf } from "../stores/process-identity.ts";
-import { endProcess, type ProcessId } from "./child-process.ts";
+import { endProcess, type ProcessId } from "../processes/child-process.ts";
+import { isProcessAlive, startTimeOf } from "../processes/process-identity.ts";
+import { BROKEN_FRAME, PARSE_ERROR } from "./broken-answer.ts";
 import { notStarted } from "./not-started.ts";
 
 export interface StdioOptions {
@@ -29,11 +30,6 @@ export interface StdioOptions {
   /** Whether the protocol layer takes a message as the answer to a request; it passes over all others. */
   isAnswer: (message: unknown) => boolean;
 }
-
-/** JSON-RPC's own code for what cannot be parsed; `data` tells ours from one that a server sent. */
-export const PARSE_ERROR = -32_700;
-export const BROKEN_FRAME = "ambit.broken_frame";
-export const LOST = "ambit.connection_lost";
 
 /** A line may hold a result of 16 MiB, escaped. */
 const MAX_LINE_BYTES = 40 * 1024 * 1024;
@@ -49,15 +45,22 @@ const ANSWER_KEYS = ["jsonrpc", "id", "result", "error"];
 /** Servers that run. A process that ends without closing them (a second Ctrl-C) takes them along. */
 const live = new Set<number>();
 
-process.on("exit", () => {
-  for (const pid of live) {
-    try {
-      process.kill(-pid, "SIGKILL");
-    } catch {
-      // It has just ended.
+let takesAlong = false;
+
+/** Told to the process with the first server only: who speaks to servers over HTTP has nothing to take along. */
+function takeAlongAtExit(): void {
+  if (takesAlong) return;
+  takesAlong = true;
+  process.on("exit", () => {
+    for (const pid of live) {
+      try {
+        process.kill(-pid, "SIGKILL");
+      } catch {
+        // It has just ended.
+      }
     }
-  }
-});
+  });
+}
 
 export class StdioTransport implements Transport {
   onclose?: () => void;
@@ -97,6 +100,7 @@ export class StdioTransport implements Transport {
       const { pid } = child;
       if (pid !== undefined) {
         this.#id = { pid, startTime: startTimeOf(pid) };
+        takeAlongAtExit();
         live.add(pid);
       }
       child.once("spawn", resolve);
@@ -236,7 +240,9 @@ export class StdioTransport implements Transport {
           this.#options.onStderr(line);
           line = "";
         }
-        line = (line + part).slice(0, MAX_STDERR_LINE);
+        // Cut so that a secret across the cut can still be told (base/secret-texts.ts).
+        if (line.length <= MAX_STDERR_LINE) line += part;
+        if (line.length > MAX_STDERR_LINE) line = `${line.slice(0, MAX_STDERR_LINE - 2)}...`;
       }
     });
     child.stderr.on("close", () => {

@@ -6,9 +6,9 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { CallRequest, CallResult } from "../../catalog/connector.ts";
 import { SourceText } from "../../text/tree.ts";
-import { readStub } from "./read-stub.ts";
 import { StubConnector } from "./stub.ts";
 import type { StubLine } from "./stub-log.ts";
+import { stubOf } from "./testing/stub-text.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "ambit-stub-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ function stub(answers: string, more = "", clock: Clock = systemClock): StubConne
     .split("\n")
     .map((line) => `    ${line}`)
     .join("\n")}\n${more}`;
-  const { script, diagnostics } = readStub(new SourceText("tools.yaml", text), folder);
+  const { script, diagnostics } = stubOf(new SourceText("tools.yaml", text), folder);
   if (diagnostics.length > 0) throw new Error(`${diagnostics[0]?.message}\n${text}`);
   const kill = (): never => {
     throw new Killed("killed");
@@ -279,7 +279,7 @@ describe("a stub file is read by a closed table", () => {
     ["offers: { a: gone }", "offers.a"],
     ["offers: { a: { after: 1 } }", "offers.a"],
   ])("%s", (text, path) => {
-    const { diagnostics } = readStub(new SourceText("tools.yaml", text), folder);
+    const { diagnostics } = stubOf(new SourceText("tools.yaml", text), folder);
     expect(diagnostics[0]).toMatchObject({ code: "deployment.invalid", path });
   });
 });

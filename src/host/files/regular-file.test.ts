@@ -21,7 +21,7 @@ function pipe(name: string): string {
 }
 
 describe("a file that somebody named", () => {
-  test("is read as UTF-8, also behind a link, up to the bound and not beyond it", () => {
+  test("I2: is read as UTF-8, also behind a link, up to the bound and not beyond it", () => {
     symlinkSync(at("whole.txt", "héé"), at("link.txt"));
     expect(readRegularFile(at("link.txt"), 5)).toEqual({ ok: true, text: "héé" });
     expect(readRegularFile(at("link.txt"), 4)).toMatchObject({ ok: false });

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { manualClock } from "../../../test/contracts/model-clock.ts";
 import { SourceText } from "../../text/tree.ts";
-import { createModel, keyVariable, type ModelConfig } from "./create-model.ts";
+import { createModel, type ModelConfig } from "./create-model.ts";
 import { readScripted } from "./read-scripted.ts";
 
 const loaded = vi.hoisted((): string[] => []);
@@ -64,10 +64,5 @@ describe("making a model", () => {
     expect(one.protocol).toBe("scripted/1");
     expect(one.settings).not.toEqual(two.settings);
     expect(() => createModel(config, parts)).toThrow(expect.objectContaining({ code: "deployment.invalid" }));
-  });
-
-  it("knows which variable usually holds a key", () => {
-    expect(keyVariable("anthropic")).toBe("ANTHROPIC_API_KEY");
-    expect([keyVariable("openai-compatible"), keyVariable("scripted")]).toEqual([null, null]);
   });
 });

@@ -2,7 +2,7 @@ import type { ModelPort } from "../../agent/model.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { Refusal } from "../../errors/fault.ts";
-import { KEY_VARIABLES, type ProviderName } from "./provider-sdk.ts";
+import type { ProviderName } from "./provider-sdk.ts";
 import { createProviderModel, type ProviderSettings, providerIdentity } from "./providers.ts";
 import type { Script } from "./script.ts";
 import { createScriptedModel } from "./scripted.ts";
@@ -58,9 +58,4 @@ export function createModel(config: ModelConfig, parts: ModelParts): Model {
     protocol: SCRIPTED_PROTOCOL,
     settings: { script: parts.script.digest, stall: config.stall },
   };
-}
-
-/** The environment variable that usually holds a provider's key, null where none is needed. */
-export function keyVariable(provider: ModelConfig["provider"]): string | null {
-  return provider === "scripted" ? null : KEY_VARIABLES[provider];
 }

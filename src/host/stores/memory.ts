@@ -13,6 +13,7 @@ import {
 import {
   alreadyDecided,
   conflict,
+  corrupt,
   leaseLost,
   noRunYet,
   runExists,
@@ -201,7 +202,8 @@ class MemoryJournal implements Journal {
     const identities = new Map<string, number>();
     records.forEach((record, index) => {
       const key = identityOf(record);
-      if (identities.has(key)) throw conflict(run, record.seq, `${key} stands twice`);
+      if (identities.has(key))
+        throw (refuse === "conflict" ? conflict : corrupt)(run, record.seq, `${key} stands twice`);
       identities.set(key, index);
     });
     const row: Row = {

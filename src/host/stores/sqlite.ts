@@ -12,9 +12,10 @@
  */
 import type { StatementSyncInstance as Statement } from "@photostructure/sqlite";
 import { type Clock, isoTime } from "../../base/clock.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isObject, type JsonObject } from "../../base/json.ts";
 import type { RunRecord } from "../../journal/event.ts";
 import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
+import { isAlive as isAliveHere, ownIdentity } from "../processes/process-identity.ts";
 import { networkFileSystem } from "./file-system.ts";
 import {
   checkOf,
@@ -25,7 +26,6 @@ import {
   statusAfter,
   toldByFirst,
 } from "./first-records.ts";
-import { isAlive as isAliveHere, ownIdentity } from "./process-identity.ts";
 import { type Blob, fromRow, type RecordRow, toRow } from "./record-text.ts";
 import {
   alreadyDecided,
@@ -537,8 +537,9 @@ class SqliteJournal implements Journal {
 
   /** A list may outlive its machine: after another boot the same numbers name processes of somebody else. */
   #processesOf(head: HeadRow): ChildProcess[] {
-    const listed = JSON.parse(head.processes) as (ChildProcess & { boot?: string })[];
-    return listed
+    const listed = parsed(head.processes);
+    if (!Array.isArray(listed)) return [];
+    return (listed as (ChildProcess & { boot?: string })[])
       .filter((entry) => entry.boot === undefined || entry.boot === this.#boot)
       .map(({ pid, startTime }) => ({ pid, startTime }));
   }
@@ -639,8 +640,18 @@ function keyOf(id: number, seq: number): number {
   return id * KEYS_OF_A_RUN + seq;
 }
 
+/** An owner that cannot be read is none: a damaged row hides no other run, and its own can be taken over. */
 function ownerOf(head: HeadRow): Owner | null {
-  return head.owner === null ? null : (JSON.parse(head.owner) as Owner);
+  const owner = head.owner === null ? null : parsed(head.owner);
+  return isObject(owner) && typeof owner["pid"] === "number" ? (owner as unknown as Owner) : null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function toHead(row: HeadRow): RunHead {

@@ -1,4 +1,3 @@
-import type { Val } from "../../plan/marked.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { Position } from "../../plan/position.ts";
 import type { Step, StepKind } from "../../plan/step.ts";
@@ -38,5 +37,3 @@ export type StepRunner<K extends StepKind> = (
 ) => Promise<End>;
 
 export type StepRunners = { [K in StepKind]?: StepRunner<K> };
-
-export type Locals = { [name: string]: Val };

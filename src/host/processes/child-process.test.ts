@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
 import { systemClock } from "../../base/clock.ts";
-import { isProcessAlive, startTimeOf } from "../stores/process-identity.ts";
 import { endProcess } from "./child-process.ts";
+import { isProcessAlive, startTimeOf } from "./process-identity.ts";
 
 const GRACE = { before: 0, after: 200 };
 const left: number[] = [];

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from "../../base/clock.ts";
-import { isGroupAlive, isProcessAlive } from "../stores/process-identity.ts";
+import { isGroupAlive, isProcessAlive } from "./process-identity.ts";
 
 /** A process of the operating system, told from a later one of the same number by its start time. */
 export interface ProcessId {
