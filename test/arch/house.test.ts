@@ -62,8 +62,10 @@ describe("the house", () => {
   test("what a user names on the command line is read by named-file.ts alone", () => {
     const free = /\b(readFileSync|readFile|createReadStream|openSync|readSync)\b|\bopen\(|node:fs\/promises/;
     const commands = sources.filter((file) => file.startsWith("src/cli/") && !file.endsWith(".test.ts"));
-    expect(commands.filter((file) => free.test(readFileSync(join(root, file), "utf8")))).toEqual([
+    // What is written again is a file that has been read: it is looked at once more before it is replaced.
+    expect(commands.filter((file) => free.test(readFileSync(join(root, file), "utf8"))).sort()).toEqual([
       "src/cli/named-file.ts",
+      "src/cli/rewrite-file.ts",
     ]);
   });
 

@@ -1,7 +1,7 @@
-import { readFileSync } from "node:fs";
 import { readWorkflow } from "../../app/workflow-file.ts";
 import type { Diagnostic } from "../../errors/diagnostic.ts";
 import { type Formatted, format } from "../../syntax/format.ts";
+import { MAX_TEXT_BYTES, readNamed } from "../named-file.ts";
 import { namedWorkflows } from "../named-workflows.ts";
 import { type CommonOptions, terminalOf } from "../options.ts";
 import { printDiagnostics, printRefusal } from "../refusal.ts";
@@ -33,7 +33,7 @@ export async function fmtCommand(files: string[], options: FmtOptions): Promise<
     const entries: Entry[] = [];
     const diagnostics: Diagnostic[] = [];
     for (const name of names) {
-      const before = name === "-" ? readFileSync(0, "utf8") : readWorkflow(name, process.cwd()).text;
+      const before = name === "-" ? readNamed("-", MAX_TEXT_BYTES) : readWorkflow(name, process.cwd()).text;
       const after = format(before, name === "-" ? "<stdin>" : name);
       entries.push(entryOf(name, before, after, terminal.json));
       if (after.text === null) {
