@@ -57,7 +57,7 @@ async function settled(
   given: CallsOf,
   call: AcceptedCall,
   end: CallEnd,
-): Promise<Exclude<CallEnd, { is: "unknown" }> | Extract<CallEnd, { is: "unknown" }> | { is: "left"; end: LoopEnd }> {
+): Promise<CallEnd | { is: "left"; end: LoopEnd }> {
   const { interpreter, step, stop, meter } = given;
   const lost = end.is === "unknown" ? end.code : end.is === "stopped" ? (end.cutOff?.code ?? null) : null;
   if (lost !== null) interpreter.ends.unknownEffect(call.position, call.name, lost, call.key);

@@ -1,6 +1,7 @@
 /**
- * The composition root: every port meets its implementation here and nowhere else. What each start needs stands in
- * files beside it: `deployments.ts`, `run-parts.ts`, `engine-run.ts`.
+ * The composition root: what the library and every command stand on. It is long because each verb of the engine is
+ * here once; what a verb needs stands in files beside it (`deployments.ts`, `run-parts.ts`, `engine-run.ts`,
+ * `questions.ts`, `settlements.ts`), and connectors, models and stores are made in theirs.
  */
 import { resolve } from "node:path";
 import { type AdmissionResult, admit } from "../admit/admit.ts";

@@ -10,6 +10,9 @@
  * I6: what a branch is told is computed from the record's body alone, so live, resumed and replayed agree.
  * I7: what comes after the end of a run, or after a failure of it, is written no more.
  * I8: logical time is the time of the last delivery, so that deadlines count the same after a recovery.
+ *
+ * One long file: rest, deliveries, stops and parking change the same counts, and an order among them is what each
+ * invariant says. What an effect sees of it stands in `live-effect.ts`, notes in `notes.ts`.
  */
 import type { Clock } from "../base/clock.ts";
 import { invariant } from "../base/invariant.ts";

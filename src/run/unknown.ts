@@ -8,7 +8,7 @@ import { invariant } from "../base/invariant.ts";
 import { sayProblems } from "../catalog/value-problem.ts";
 import { checkValue } from "../catalog/value-schema.ts";
 import { Fault } from "../errors/fault.ts";
-import { mark, peel, reveal, type Val } from "../plan/marked.ts";
+import { peel, reveal, type Val } from "../plan/marked.ts";
 import { auxPosition, type Position } from "../plan/position.ts";
 import type { OnUnknown, Reconcile } from "../plan/step.ts";
 import { awaitSettlement } from "./asks.ts";
@@ -155,7 +155,7 @@ async function reconciled(
     onBudget: "abort",
     start: async () => ({
       by: "reconcile",
-      ...(succeeded.value ? { how: "succeeded", value: mark(value, {}) } : { how: "failed", code: "action.failed" }),
+      ...(succeeded.value ? { how: "succeeded", value } : { how: "failed", code: "action.failed" }),
     }),
   });
   interpreter.ends.settle(position);

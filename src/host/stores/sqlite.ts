@@ -9,6 +9,9 @@
  * I4: Statements live as long as the store, and rows are read by pages of `all()`.
  * I5: Nobody's wall clock is compared with another's: beats are counted in the machine's monotonic time.
  * I6: Nothing is acknowledged that went into a file which the path does not name any more (DU-05).
+ *
+ * One long file: leases, records and requests share the statements and the one queue of writes. Rows and their texts
+ * are `record-text.ts`, opening is `sqlite-open.ts`.
  */
 import type { StatementSyncInstance as Statement } from "@photostructure/sqlite";
 import { type Clock, isoTime } from "../../base/clock.ts";
