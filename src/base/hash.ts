@@ -11,8 +11,7 @@ export function hashJson(value: Json): string {
   const text = canonical(value);
   if (text.length > REMEMBERED_UNITS) return sha256(text);
   // What is handed over is hashed where it is recorded, and at once again where it is held against the plan.
-  const known = last.find((entry) => entry.text === text);
-  if (known !== undefined) return known.hash;
+  for (const known of last) if (known.text === text) return known.hash;
   const entry = { text, hash: sha256(text) };
   last[next] = entry;
   next = (next + 1) % REMEMBERED;

@@ -86,12 +86,13 @@ function below(path: string, key: string, rest: string): string {
 }
 
 function mapOf(members: { readonly [key: string]: Shape }): Shape {
-  const entries = Object.entries(members);
+  const keys = Object.keys(members);
+  const shapes = Object.values(members);
   return (value, path) => {
     if (!isObject(value)) return { path, expected: "a map" };
-    for (const [key, shape] of entries) {
-      const member = Object.hasOwn(value, key) ? value[key] : undefined;
-      const problem = shape(member, "");
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
+      const problem = (shapes[i] as Shape)(Object.hasOwn(value, key) ? value[key] : undefined, "");
       // Every record is looked at: a place is put into words only where something does not fit.
       if (problem !== null) return { ...problem, path: below(path, key, problem.path) };
     }
@@ -113,9 +114,9 @@ function everyOf(shape: Shape): Shape {
 
 /** Of several shapes of one map, the one that its member names. */
 function byMember(key: string, shapes: { readonly [is: string]: Shape }): Shape {
-  const known = oneOf(Object.keys(shapes));
+  const named = mapOf({ [key]: oneOf(Object.keys(shapes)) });
   return (value, path) => {
-    const problem = mapOf({ [key]: known })(value, path);
+    const problem = named(value, path);
     if (problem || !isObject(value)) return problem;
     return shapes[String(value[key])]?.(value, path) ?? null;
   };

@@ -80,7 +80,7 @@ class HashTable {
     at += chunk.write(key, at);
     for (const hash of hashes) {
       chunk[at] = hash === null ? 0 : 1;
-      if (hash !== null) chunk.write(hash, at + 1, HASH_BYTES, "hex");
+      if (hash !== null) writeHex(chunk, at + 1, hash);
       at += HASH_BYTES + 1;
     }
     this.#used = at;
@@ -142,6 +142,17 @@ class HashTable {
     }
     return this.#width === 1 ? (parts[0] ?? "null") : `[${parts.join(",")}]`;
   }
+}
+
+/** Lowercase hex as bytes; for so few of them a call of `Buffer.write` costs more than the work. */
+function writeHex(chunk: Buffer, at: number, hash: string): void {
+  for (let i = 0; i < HASH_BYTES; i++) {
+    chunk[at + i] = (nibble(hash.charCodeAt(2 * i)) << 4) | nibble(hash.charCodeAt(2 * i + 1));
+  }
+}
+
+function nibble(unit: number): number {
+  return unit < 58 ? unit - 48 : unit - 87;
 }
 
 /** `def`: the hash of the pinned definition without its report. */

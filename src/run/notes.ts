@@ -30,6 +30,11 @@ export class Notes {
     return this.#pending.length === 0;
   }
 
+  /** Whether a note of an effect has been read back whose result has not. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   make(draft: Draft): void {
     this.#pending.push({ draft, number: this.#made++ });
   }

@@ -74,7 +74,7 @@ export class Recorder {
    */
   observe(record: RunRecord): void {
     this.#seq = record.seq;
-    this.#lastAt = Math.max(this.#lastAt, Date.parse(record.at));
+    if (this.#journal !== null) this.#lastAt = Math.max(this.#lastAt, Date.parse(record.at));
     for (const entry of record.trail) {
       const at = this.#trail.findIndex((own) => sameEntry(own, entry));
       if (at !== -1) this.#trail.splice(at, 1);
