@@ -17,7 +17,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { SecretTexts } from "../base/secret-texts.ts";
 import { Fault, type FaultJson } from "../errors/fault.ts";
 import type { AgentEnd } from "../journal/bodies.ts";
-import { peel, recorded, reveal, type Val } from "../plan/marked.ts";
+import { marksIn, peel, recorded, reveal, type Val } from "../plan/marked.ts";
 import { auxPosition, indexedPosition, type Position } from "../plan/position.ts";
 import type { AgentStep } from "../plan/step.ts";
 import type { End, Stop } from "../run/end.ts";
@@ -35,6 +35,7 @@ import { type Finish, invalidResult, typedResult } from "./finish.ts";
 import { noGoal } from "./goal.ts";
 import { type Bound, exhaustedText, type LoopEnd, modelFailure, stopReason } from "./loop-end.ts";
 import type { Message, ModelPort, TurnOutcome, TurnRequest } from "./model.ts";
+import { callsHide, checkMessages } from "./recorded-messages.ts";
 import { countTurn } from "./token-count.ts";
 import { agentTools, toolSpec } from "./tools.ts";
 import { copyState, type TurnState, takeCalls } from "./turn.ts";
@@ -81,6 +82,8 @@ class AgentExecution {
   readonly #finish: Finish;
   /** What must not stand in a record in clear: all that is sensitive in what the step reads, and in what it has called. */
   #sensitive: SecretTexts;
+  /** Something of what the step reads, calls or returns does not stand in records. */
+  readonly #hides: boolean;
   readonly #meter: Meter;
   readonly #state: TurnState;
   readonly #calls: CallsOf;
@@ -110,10 +113,12 @@ class AgentExecution {
     this.#startedAt = interpreter.scheduler.now;
     const { definition } = interpreter.admitted;
     invariant(step.tools !== "deployment", "an agent step that takes the deployment's tools was admitted");
+    const tools = agentTools(step.tools, definition.manifests, definition.policy, step.agent);
+    this.#hides = marksIn([...read, goal, projected]).sensitive === true || callsHide(tools, step.returns);
     this.#state = {
       run: interpreter.run,
       step: this.#at,
-      tools: agentTools(step.tools, definition.manifests, definition.policy, step.agent),
+      tools,
       denied: (action) => interpreter.isDenied(action),
       meter: this.#meter,
       nextN: 0,
@@ -272,6 +277,7 @@ class AgentExecution {
       const giveUp = peel(body["give_up"] ?? null).value;
       const round = { resultOffered: result !== undefined, gaveUp: typeof giveUp === "string", budgetSpent };
       const taken = takeCalls(this.#state, calls, round);
+      if (!this.#hides) checkMessages(body, fresh, calls, this.#state.tools, this.#finish, at);
       if (result !== undefined) return this.#result(result, body["problems"] ?? null, at);
       if (typeof giveUp === "string") {
         const fault = new Fault("agent.gave_up", this.#at, `The agent gave up: ${giveUp.slice(0, 1_024)}`);

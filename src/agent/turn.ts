@@ -193,7 +193,7 @@ function takeAccepted(state: TurnState, call: JudgedCall, round: Round, index: n
 }
 
 /** Recorded arguments without what the policy fixes; undefined if one of these differs from what is fixed. */
-function proposedArgs(tool: AgentTool, args: Val): Val | undefined {
+export function proposedArgs(tool: AgentTool, args: Val): Val | undefined {
   const { value } = peel(args);
   if (!isObject(value)) return args;
   const out: { [name: string]: Val } = {};

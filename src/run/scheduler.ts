@@ -616,8 +616,7 @@ export class Scheduler {
     this.#waits.delete(wait.key);
     const start = this.#toStart.indexOf(wait);
     if (start !== -1) this.#toStart.splice(start, 1);
-    const intended =
-      record.kind === "call.ended" && this.notes.hasOpen ? this.notes.settle(intentKey(record)) : null;
+    const intended = record.kind === "call.ended" && this.notes.hasOpen ? this.notes.settle(intentKey(record)) : null;
     if (!this.#live && intended !== null) checkIntent(intended, record, expected);
     if (
       !this.#live &&
