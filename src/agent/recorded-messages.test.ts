@@ -35,18 +35,18 @@ async function replayedWith(turn: number, edit: Edit, output: JsonObject = {}) {
 }
 
 test.each<[string, number, Edit]>([
-  ["I1: another answer of a tool", 1, toldOtherwise],
-  ["I1: a message less", 1, (body) => ({ ...body, messages: messagesOf(body).slice(1) })],
+  ["another answer of a tool", 1, toldOtherwise],
+  ["a message less", 1, (body) => ({ ...body, messages: messagesOf(body).slice(1) })],
   [
     "I1: a message more",
     0,
     (body) => ({ ...body, messages: [{ role: "engine", text: "go on" }, ...messagesOf(body)] }),
   ],
-  ["I2: a proposal of another tool", 0, answerWith({ calls: [{ id: "c", tool: "crm.drop", args: {} }] })],
-  ["I2: no proposal", 0, answerWith({ calls: [] })],
-  ["I2: another result", 1, answerWith({ results: [{ answer: "other" }] })],
-  ["I2: a giving up", 1, answerWith({ giveUp: "tired" })],
-])("%s: no hash covers it, and it is seen", async (_name, turn, edit) => {
+  ["a proposal of another tool", 0, answerWith({ calls: [{ id: "c", tool: "crm.drop", args: {} }] })],
+  ["no proposal", 0, answerWith({ calls: [] })],
+  ["another result", 1, answerWith({ results: [{ answer: "other" }] })],
+  ["a giving up", 1, answerWith({ giveUp: "tired" })],
+])("I1, I2: %s: no hash covers it, and it is seen", async (_name, turn, edit) => {
   expect(await replayedWith(turn, edit)).toMatchObject({ is: "diverged", position: `resolve.(turns)[${turn}]` });
 });
 
