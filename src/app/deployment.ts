@@ -163,8 +163,9 @@ function readStore(section: Section, top: Keys): Deployment["store"] {
   if (!keys) return { path: null, durability: "full" };
   const retention = keys.get("retention")?.value;
   if (retention && toJson(retention) !== "none") section.duration(keys, "store", "retention", { min: 1 });
-  section.secret(keys, "store", "key");
+  const key = section.secret(keys, "store", "key");
   return {
+    ...(key === undefined ? {} : { key }),
     path: storePath(section, section.text(keys, "store", "path")),
     durability: section.oneOf(keys, "store", "durability", ["full", "process"] as const) ?? "full",
   };

@@ -27,6 +27,8 @@ import { BASIC_RUNNERS } from "../run/interpreter.ts";
 import { Past } from "../run/past.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
 import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
+import { nothingSealed, type OpenBody, opensFrom } from "../run/sealed-parts.ts";
+import type { Sealer } from "../run/sealer.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
 import { offeredCapabilities } from "./capabilities.ts";
 import { closeAll, Limiters } from "./connectors.ts";
@@ -39,12 +41,13 @@ import { type EngineRun, runThatEnded, runUnderWay } from "./engine-run.ts";
 import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
-import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
-import { type Fate, fateOf, type Receipt } from "./open-runs.ts";
+import { changedPlan, type Origin, openRun, originOf, readOrigin, resolveOrigin } from "./open-run.ts";
+import { type Fate, fateOf, type Receipt, type SealerOf } from "./open-runs.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
 import { Refused, refusedBy } from "./refused.ts";
 import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
+import { mayHoldSensitive, Sealers } from "./sealers.ts";
 import { type Settlement, settleEffect, type UnknownOutcome, unknownOutcomes } from "./settlements.ts";
 import { locateStore, MEMORY_STORE, OpenedState, openStore } from "./store.ts";
 import { filesOf, readWorkflow, type WorkflowFile } from "./workflow-file.ts";
@@ -131,6 +134,7 @@ export class Engine {
   #journal: Promise<Journal> | null = null;
   readonly #state = new OpenedState();
   readonly #limiters = new Limiters();
+  readonly #sealers: Sealers;
   #storePath: string | null = null;
 
   constructor(options: EngineOptions) {
@@ -141,6 +145,7 @@ export class Engine {
     this.#env = options.env ?? process.env;
     this.#owner = ownOwner(this.#ids.token(8), options.label ?? "library");
     this.#deployments = new Deployments(this.cwd, options.deployment, this.#env);
+    this.#sealers = new Sealers(this.#env);
   }
 
   /** Reads, checks and admits a workflow; contacts nothing. Throws `Refused` for what is no workflow at all. */
@@ -210,13 +215,16 @@ export class Engine {
     if (options.strict && warnings.length > 0) throw Refused.by(warnings.map(asError));
     if (warnings.length > 0) options.onWarnings?.(warnings);
     const journal = await this.journal(deployment);
+    const sealer = await this.#sealerOf(deployment).catch((error: unknown) => Promise.reject(refusedBy(error)));
     const id = options.runId ?? this.#ids.run(this.#clock.now());
     const models = await this.#models(admitted, deployment);
     const connectors = await this.#connect(admitted, deployment, options.signal);
     const feed = new Feed();
-    const env = this.#environment(journal, connectors, models, feed, options.leavesTimers);
+    const env = this.#environment(journal, sealer, connectors, models, feed, options.leavesTimers);
     let active: ActiveRun;
     try {
+      // A run that may come to hold a sensitive value is not begun without a key.
+      if (mayHoldSensitive(admitted)) sealer.seal(null, "");
       active = await startRun(
         admitted,
         {
@@ -265,9 +273,12 @@ export class Engine {
     try {
       // Before anything that can fail: whoever gives up here must leave no server behind that still acts (DU-11).
       if (await endProcesses(processes, this.#clock)) await journal.setProcesses(lease, []);
-      const opened = await openRun(pagesOfRun(journal, run), options.inputs ?? {});
-      const { admitted } = opened;
-      const deployment = dispatches(admitted.definition.plan) ? await this.#deploymentOf(opened) : null;
+      const opened = await openRun(pagesOfRun(journal, run), options.inputs ?? {}, async (origin) =>
+        opensFrom(journal, await this.#sealerAt(origin)),
+      );
+      const { admitted, origin } = opened;
+      const deployment = dispatches(admitted.definition.plan) ? await this.#deploymentOf(origin) : null;
+      const sealer = await (deployment === null ? this.#sealerAt(origin) : this.#sealerOf(deployment));
       const models = deployment === null ? new Map<string, ModelPort>() : await this.#models(admitted, deployment);
       if (deployment !== null) connectors = await this.#connect(admitted, deployment, options.signal);
       const feed = new Feed();
@@ -281,7 +292,7 @@ export class Engine {
           return record;
         },
       };
-      const env = this.#environment(journal, connectors, models, feed, options.leavesTimers);
+      const env = this.#environment(journal, sealer, connectors, models, feed, options.leavesTimers);
       const active = resumeRun(admitted, opened.roots, opened.first, env, lease, history, past);
       return this.#handle(active, connectors, journal, feed, options.signal);
     } catch (error) {
@@ -292,9 +303,21 @@ export class Engine {
   }
 
   /** The deployment that a run was started with, as it is now. */
-  async #deploymentOf(opened: OpenedRun): Promise<LoadedDeployment> {
-    if (opened.origin === null || this.#deployments.isGiven) return this.deployment(this.cwd);
-    return this.#deployments.load(resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE).config);
+  async #deploymentOf(origin: Origin | null): Promise<LoadedDeployment> {
+    if (origin === null || this.#deployments.isGiven) return this.deployment(this.cwd);
+    return this.#deployments.load(resolveOrigin(origin, this.#storePath ?? MEMORY_STORE).config);
+  }
+
+  readonly #sealerOfRun: SealerOf = (origin) => this.#sealerAt(readOrigin(origin));
+
+  #sealerOf(deployment: LoadedDeployment): Promise<Sealer> {
+    return this.#sealers.of(deployment, this.#storePath ?? MEMORY_STORE);
+  }
+
+  /** What opens the sealed values of a run that was started there; a deployment that is gone takes no key along. */
+  async #sealerAt(origin: Origin | null): Promise<Sealer> {
+    const deployment = await this.#deploymentOf(origin).catch(() => null);
+    return this.#sealers.orShut(deployment, this.#storePath ?? MEMORY_STORE);
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
@@ -303,11 +326,12 @@ export class Engine {
     options: { with?: string; inputs?: JsonObject } = {},
   ): Promise<ReplayReport> {
     try {
-      const pages = typeof runOrRecords === "string" ? await this.#pages(runOrRecords) : pagesOfRecords(runOrRecords);
-      const { admitted, roots, cursor } = await openRun(pages, options.inputs ?? {});
+      const { pages, opensAt } = await this.#recorded(runOrRecords);
+      const { admitted, roots, cursor, open } = await openRun(pages, options.inputs ?? {}, opensAt);
       const runners: StepRunners = { ...BASIC_RUNNERS, agent: agentRunner(new Map()) };
-      if (options.with === undefined) return await replayRun(admitted, roots, runners, cursor);
-      return await replayRun(changedPlan(admitted, readWorkflow(options.with, this.cwd)), roots, runners, cursor, true);
+      if (options.with === undefined) return await replayRun(admitted, roots, runners, cursor, false, open);
+      const changed = changedPlan(admitted, readWorkflow(options.with, this.cwd));
+      return await replayRun(changed, roots, runners, cursor, true, open);
     } catch (error) {
       throw refusedBy(error);
     }
@@ -383,7 +407,7 @@ export class Engine {
 
   /** The questions and approvals of runs that are suspended or under way, the oldest first. */
   approvals(): Promise<OpenQuestion[]> {
-    return this.#asked((journal) => openQuestions(journal, this.#clock));
+    return this.#asked((journal) => openQuestions(journal, this.#clock, this.#sealerOfRun));
   }
 
   /**
@@ -391,7 +415,7 @@ export class Engine {
    * `ask.not_approver`, `input.invalid`, `run.already_decided`. Where the receipt `waits`, `resume` goes on with it.
    */
   answer(id: string, given: GivenAnswer): Promise<Receipt> {
-    return this.#asked((journal) => giveAnswer(journal, this.#clock, id, given));
+    return this.#asked((journal) => giveAnswer(journal, this.#clock, this.#sealerOfRun, id, given));
   }
 
   /** The effects of unknown outcome of all runs, those of open runs first. */
@@ -404,7 +428,9 @@ export class Engine {
    * `run.already_decided`.
    */
   settle(run: string, position: string, settlement: Settlement): Promise<Receipt> {
-    return this.#asked((journal) => settleEffect(journal, this.#clock, this.#owner, run, position, settlement));
+    return this.#asked((journal) =>
+      settleEffect(journal, this.#clock, this.#owner, this.#sealerOfRun, run, position, settlement),
+    );
   }
 
   /** Looks for a moment what becomes of what was left for a run. */
@@ -453,10 +479,17 @@ export class Engine {
     await this.#journal.then((journal) => journal.close()).catch(() => {});
   }
 
-  async #pages(run: string): Promise<Pages> {
+  /** The records of a run of the store, with what lies sealed beside them; a file has nothing beside its records. */
+  async #recorded(
+    run: string | readonly RunRecord[],
+  ): Promise<{ pages: Pages; opensAt: (origin: Origin | null) => Promise<OpenBody> }> {
+    if (typeof run !== "string") return { pages: pagesOfRecords(run), opensAt: async () => nothingSealed };
     const journal = await this.journal(null);
     const head = await journal.find(run);
-    return pagesOfRun(journal, head.run);
+    return {
+      pages: pagesOfRun(journal, head.run),
+      opensAt: async (origin) => opensFrom(journal, await this.#sealerAt(origin)),
+    };
   }
 
   #models(admitted: AdmittedPlan, deployment: LoadedDeployment): Promise<Map<string, ModelPort>> {
@@ -480,6 +513,7 @@ export class Engine {
 
   #environment(
     journal: Journal,
+    sealer: Sealer,
     connectors: Map<string, Connector>,
     models: Map<string, ModelPort>,
     feed: Feed,
@@ -489,6 +523,7 @@ export class Engine {
       clock: this.#clock,
       journal,
       owner: this.#owner,
+      sealer,
       connectors,
       runners: { ...BASIC_RUNNERS, agent: agentRunner(models) },
       onRecord: (record) => feed.push(record),

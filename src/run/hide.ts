@@ -104,7 +104,8 @@ function markShape(shape: FieldShape, value: Val): Val {
     : mark(value, SENSITIVE);
 }
 
-function holdsSensitive(shape: FieldShape): boolean {
+/** Whether a declaration, or one within it, calls its value sensitive. */
+export function holdsSensitive(shape: FieldShape): boolean {
   if (shape.sensitive) return true;
   if (shape.items !== undefined && holdsSensitive(shape.items)) return true;
   return shape.fields?.some(holdsSensitive) ?? false;

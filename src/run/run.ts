@@ -21,6 +21,8 @@ import { CRASHES_UNTIL_STUCK, Parked, Past } from "./past.ts";
 import { processList } from "./processes.ts";
 import { type Draft, Recorder } from "./recorder.ts";
 import type { ParkedAt } from "./scheduler.ts";
+import { openRequest, opensFrom } from "./sealed-parts.ts";
+import type { Sealer } from "./sealer.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
 /** What a run needs of its surroundings; the composition root makes it. */
@@ -28,6 +30,7 @@ export interface RunEnvironment {
   clock: Clock;
   journal: Journal;
   owner: Owner;
+  sealer: Sealer;
   connectors: ReadonlyMap<string, Connector>;
   /** For every kind of step that the plan has. */
   runners: StepRunners;
@@ -69,10 +72,11 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
     lease: null,
     clock: env.clock,
     listener: env.onRecord,
+    sealer: env.sealer,
   });
   const inputs = recorded(options.inputs);
   const { plan, limits } = admitted.definition;
-  const first = recorder.make([
+  const drafts: Draft[] = [
     {
       kind: "run.accepted",
       position: "",
@@ -95,10 +99,12 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
         builtins: null,
         origin: options.origin,
       },
+      clear: { inputs: options.inputs },
     },
     { kind: "run.started", position: "", attempt: 1, in: undefined, body: { attempt: 1 } },
-  ]);
-  const lease = await env.journal.create(first, env.owner);
+  ];
+  const first = recorder.make(drafts);
+  const lease = await env.journal.create(first, env.owner, recorder.seal(first, drafts));
   recorder.setLease(lease);
   for (const record of first) env.onRecord(record);
   const started = first[1];
@@ -133,6 +139,7 @@ export function resumeRun(
     lease,
     clock: env.clock,
     listener: env.onRecord,
+    sealer: env.sealer,
   });
   // There may be no further one: what is written next has to come after these.
   for (const record of first) recorder.observe(record);
@@ -153,10 +160,11 @@ function own(
     // A store that refuses here refuses the next append as well, and that one ends the run.
     list().catch(() => {});
   });
-  const inbox = new Inbox();
+  const inbox = new Inbox((request) => openRequest(env.sealer, request));
   const execution = new Execution(admitted, roots, env.connectors, env.runners, recorder, env.clock, {
     mode: "run",
     history,
+    open: opensFrom(env.journal, env.sealer),
     inbox,
     onParked: (waiting) => {
       if (env.leavesTimers !== true && waiting.some(({ reason }) => reason === "timer")) return null;

@@ -1,6 +1,15 @@
 import { type Clock, isoTime } from "../../base/clock.ts";
 import type { RunRecord } from "../../journal/event.ts";
-import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
+import type {
+  ChildProcess,
+  Journal,
+  Lease,
+  Owner,
+  RunFilter,
+  RunHead,
+  RunRequest,
+  SealedPart,
+} from "../../journal/journal.ts";
 import {
   checkOf,
   FAILED_STATES,
@@ -32,6 +41,8 @@ interface Row {
   records: string[];
   /** Identity to index in `records`. */
   identities: Map<string, number>;
+  /** By number of the record. */
+  sealed: Map<number, string>;
 }
 
 export interface MemoryJournalOptions {
@@ -58,8 +69,9 @@ class MemoryJournal implements Journal {
     this.#clock = clock;
   }
 
-  async create(records: RunRecord[], owner: Owner): Promise<Lease> {
+  async create(records: RunRecord[], owner: Owner, sealed: readonly SealedPart[] = []): Promise<Lease> {
     const row = this.#add(records, "conflict");
+    for (const { seq, text } of sealed) row.sealed.set(seq, text);
     this.#own(row, owner);
     return { run: row.head.run, epoch: row.epoch };
   }
@@ -72,7 +84,7 @@ class MemoryJournal implements Journal {
     return { lease: { run, epoch: row.epoch }, processes };
   }
 
-  async append(lease: Lease, records: RunRecord[]): Promise<void> {
+  async append(lease: Lease, records: RunRecord[], sealed: readonly SealedPart[] = []): Promise<void> {
     const row = this.#held(lease);
     const texts: { key: string; text: string }[] = [];
     let status = row.head.status;
@@ -95,6 +107,9 @@ class MemoryJournal implements Journal {
     for (const { key, text } of texts) {
       row.identities.set(key, row.records.length);
       row.records.push(text);
+      // What was passed over, since it is there already, keeps what lies beside it.
+      const part = sealed.find(({ seq }) => seq === row.records.length);
+      if (part !== undefined) row.sealed.set(part.seq, part.text);
     }
     row.head.status = status;
     row.head.records = row.records.length;
@@ -121,6 +136,10 @@ class MemoryJournal implements Journal {
     return this.#row(run)
       .records.slice(from, from + Math.max(0, limit))
       .map((text) => JSON.parse(text) as RunRecord);
+  }
+
+  async sealed(run: string, seq: number): Promise<string | null> {
+    return this.#row(run).sealed.get(seq) ?? null;
   }
 
   async list(filter: RunFilter): Promise<RunHead[]> {
@@ -222,6 +241,7 @@ class MemoryJournal implements Journal {
       processes: [],
       records: records.map((record) => JSON.stringify(record)),
       identities,
+      sealed: new Map(),
     };
     this.#rows.set(run, row);
     this.#changed();

@@ -17,7 +17,16 @@ import type { StatementSyncInstance as Statement } from "@photostructure/sqlite"
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
 import type { RunRecord } from "../../journal/event.ts";
-import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
+import type {
+  ChildProcess,
+  Journal,
+  Lease,
+  Owner,
+  RunFilter,
+  RunHead,
+  RunRequest,
+  SealedPart,
+} from "../../journal/journal.ts";
 import { isAlive as isAliveHere, ownIdentity } from "../processes/process-identity.ts";
 import { networkFileSystem } from "./file-system.ts";
 import {
@@ -135,6 +144,8 @@ function statements(db: Database) {
       `SELECT seq, kind, position, attempt, data, blobs, sum FROM records
        WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`,
     ),
+    addSealed: sql("INSERT INTO sealed (key, data) VALUES (?, ?)"),
+    sealed: sql("SELECT data FROM sealed WHERE key = ?"),
     addBlob: sql("INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING"),
     blob: sql("SELECT data FROM blobs WHERE hash = ?"),
     take: sql("UPDATE runs SET owner = ?, since = ?, epoch = epoch + 1 WHERE id = ?"),
@@ -215,8 +226,8 @@ class SqliteJournal implements Journal {
     );
   }
 
-  async create(records: RunRecord[], owner: Owner): Promise<Lease> {
-    const { id, lease } = await this.#addRun(records, owner, "conflict");
+  async create(records: RunRecord[], owner: Owner, sealed: readonly SealedPart[] = []): Promise<Lease> {
+    const { id, lease } = await this.#addRun(records, owner, "conflict", sealed);
     this.#hold(owner.id, lease.run, id);
     return lease;
   }
@@ -235,7 +246,7 @@ class SqliteJournal implements Journal {
     return taken;
   }
 
-  async append(lease: Lease, records: RunRecord[]): Promise<void> {
+  async append(lease: Lease, records: RunRecord[], sealed: readonly SealedPart[] = []): Promise<void> {
     const first = records[0];
     if (first === undefined) return;
     const rows: RecordRow[] = [];
@@ -251,14 +262,14 @@ class SqliteJournal implements Journal {
     const last = records[records.length - 1] ?? first;
     let expected = true;
     await this.#write(() => {
-      if (!expected) return this.#appendOneByOne(lease, records, rows, large);
+      if (!expected) return this.#appendOneByOne(lease, records, rows, large, sealed);
       const id = this.#ids.get(lease.run) ?? this.#head(lease.run).id;
       const before = first.seq - 1;
       const moved = this.#sql.moveHead.run(before + records.length, last.at, id, lease.epoch, before, first.def);
-      if (moved.changes === 0) return this.#appendOneByOne(lease, records, rows, large);
+      if (moved.changes === 0) return this.#appendOneByOne(lease, records, rows, large, sealed);
       if (status !== "") this.#sql.setStatus.run(status, id);
       try {
-        this.#insert(id, rows, large);
+        this.#insert(id, rows, large, sealed);
       } catch (error) {
         if (!isConstraint(error)) throw error;
         // Something of it is there already: look at each, from a clean start.
@@ -320,6 +331,12 @@ class SqliteJournal implements Journal {
       }
     }
     return found;
+  }
+
+  async sealed(run: string, seq: number): Promise<string | null> {
+    const { id } = await this.#reading(() => this.#head(run));
+    const row = await this.#readingRecords(run, seq, () => this.#sql.sealed.get(keyOf(id, seq)));
+    return (row as { data: string } | undefined)?.data ?? null;
   }
 
   async list(filter: RunFilter): Promise<RunHead[]> {
@@ -431,6 +448,7 @@ class SqliteJournal implements Journal {
     records: RunRecord[],
     owner: Owner | null,
     refuse: "conflict" | "corrupt",
+    sealed: readonly SealedPart[] = [],
   ): Promise<{ id: number; lease: Lease }> {
     return this.#write(() => {
       const told = toldByFirst(records, refuse);
@@ -468,12 +486,12 @@ class SqliteJournal implements Journal {
       );
       if (owner) this.#sql.setBeat.run(owner.id, this.#uptime());
       const id = Number(added.lastInsertRowid);
-      this.#insert(id, rows, large);
+      this.#insert(id, rows, large, sealed);
       return { id, lease: { run, epoch } };
     });
   }
 
-  #insert(id: number, rows: readonly RecordRow[], large: readonly Blob[]): void {
+  #insert(id: number, rows: readonly RecordRow[], large: readonly Blob[], sealed: readonly SealedPart[]): void {
     for (const { hash, text } of large) this.#sql.addBlob.run(hash, text);
     for (const row of rows) {
       const { seq, kind, position, attempt, data, blobs, sum } = row;
@@ -481,6 +499,7 @@ class SqliteJournal implements Journal {
         throw unavailable(this.#options.path, "too_long", `holds no run of more than ${KEYS_OF_A_RUN - 1} records`);
       }
       this.#sql.addRecord.run(keyOf(id, seq), id, seq, kind, position, attempt, data, blobs, sum);
+      for (const part of sealed) if (part.seq === seq) this.#sql.addSealed.run(keyOf(id, seq), part.text);
     }
   }
 
@@ -490,6 +509,7 @@ class SqliteJournal implements Journal {
     records: readonly RunRecord[],
     rows: readonly RecordRow[],
     large: readonly Blob[],
+    sealed: readonly SealedPart[],
   ): void {
     const head = this.#head(lease.run);
     if (head.epoch !== lease.epoch) throw leaseLost(lease.run, ownerOf(head), head.since ?? "");
@@ -525,7 +545,7 @@ class SqliteJournal implements Journal {
     const at = records.at(-1)?.at ?? head.updated_at;
     this.#sql.moveHead.run(head.records + fresh.length, at, head.id, lease.epoch, head.records, head.def);
     if (status !== head.status) this.#sql.setStatus.run(status, head.id);
-    this.#insert(head.id, fresh, large);
+    this.#insert(head.id, fresh, large, sealed);
   }
 
   #blob(hash: string): string | undefined {
