@@ -17,5 +17,6 @@ export const CODE_TESTS = {
   "journal.corrupt": "test/faults/replay.test.ts",
   "journal.conflict": "test/contracts/journal.ts",
   "store.unavailable": "test/contracts/journal.test.ts",
+  "history.redacted": "src/app/sealed.test.ts",
   "history.mismatch": "test/conformance/uncased-codes.test.ts",
 };

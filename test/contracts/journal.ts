@@ -76,6 +76,41 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
         expect(await codeOf(journal.read("nobody", 1, 1))).toBe("run.unknown");
       });
 
+      test("what lies sealed beside a record is given to who asks for it, and no record shows it", async () => {
+        const history = shortRun("r1").call("next", 2);
+        const lease = await journal.create(part(history, 0, 2), owner("a"), [{ seq: 1, text: "sealed-1" }]);
+        await journal.append(lease, part(history, 2), [{ seq: 4, text: "sealed-4" }]);
+        const parts = await Promise.all([1, 2, 3, 4, 5].map((seq) => journal.sealed("r1", seq)));
+        expect(parts).toEqual(["sealed-1", null, null, "sealed-4", null]);
+        expect(JSON.stringify(await journal.read("r1", 1, 100))).toBe(JSON.stringify(history.records));
+        expect(await codeOf(journal.sealed("nobody", 1))).toBe("run.unknown");
+      });
+
+      test("of a second write of an identity nothing is kept, what is sealed beside it included", async () => {
+        const history = shortRun("r1");
+        const third = history.records[2] as RunRecord;
+        const lease = await journal.create(part(history, 0, 2), owner("a"));
+        await journal.append(lease, [third], [{ seq: 3, text: "first" }]);
+        await journal.append(lease, [third], [{ seq: 3, text: "second" }]);
+        expect(await journal.sealed("r1", 3)).toBe("first");
+      });
+
+      test("what is refused leaves nothing sealed behind", async () => {
+        const history = shortRun("r1");
+        const lease = await journal.create(part(history, 0, 2), owner("a"));
+        const bad = { ...(history.records[2] as RunRecord), run: "r2" };
+        expect(await codeOf(journal.append(lease, [bad], [{ seq: 3, text: "x" }]))).toBe("journal.conflict");
+        await journal.append(lease, part(history, 2));
+        expect(await journal.sealed("r1", 3)).toBeNull();
+        await journal.release(lease);
+        const again = await journal.acquire("r1", owner("b"));
+        expect(await codeOf(journal.append(lease, [{ ...bad, run: "r1", seq: 4 }], [{ seq: 4, text: "x" }]))).toBe(
+          "run.owned",
+        );
+        expect(await journal.sealed("r1", 4)).toBeNull();
+        await journal.release(again.lease);
+      });
+
       test("what a caller does to a record afterwards changes nothing", async () => {
         const history = shortRun("r1");
         await journal.create(history.records, owner("a"));

@@ -84,6 +84,8 @@ function open(key: Key, place: Json, sealed: string): Unsealed {
   const nonce = Buffer.from(nonceText, "base64url");
   const bytes = Buffer.from(text, "base64url");
   if (nonce.length !== NONCE_BYTES || bytes.length < TAG_BYTES) return DAMAGED;
+  // One spelling for one text: a sign that says nothing may not be changed either.
+  if (nonce.toString("base64url") !== nonceText || bytes.toString("base64url") !== text) return DAMAGED;
   try {
     const cipher = createDecipheriv("aes-256-gcm", key.bytes, nonce, { authTagLength: TAG_BYTES });
     cipher.setAAD(boundTo(front, place));
