@@ -106,7 +106,7 @@ export interface StartOptions {
 }
 
 export interface ResumeOptions {
-  /** Sensitive inputs again: records hold none. */
+  /** Sensitive inputs again, where what is sealed of them does not open. */
   inputs?: JsonObject;
   signal?: AbortSignal;
   leavesTimers?: boolean;
@@ -172,7 +172,7 @@ export class Engine {
     if (plan === null) throw Refused.by(workflow.diagnostics);
     const shop = new ModelShop(this.#clock, this.#env);
     const { limits } = deployment;
-    return admit({
+    const result = admit({
       plan,
       files: filesOf(workflow),
       file: workflow.shown,
@@ -194,6 +194,7 @@ export class Engine {
       durable: locateStore(this.cwd, this.#options.store, deployment.store.path) !== MEMORY_STORE,
       capabilities: offeredCapabilities(deployment),
     });
+    return { ...result, diagnostics: [...deployment.warnings, ...result.diagnostics] };
   }
 
   /** The deployment's agents, or with a script given the same names played by it. */
@@ -247,7 +248,7 @@ export class Engine {
 
   /**
    * Goes on with a run whose process is gone. One that has ended is given as it is (`isOver`). `inputs` gives sensitive
-   * inputs again: records hold none.
+   * inputs again, where what is sealed of them does not open.
    */
   async resume(run: string, options: ResumeOptions = {}): Promise<EngineRun> {
     const journal = await this.journal(null);

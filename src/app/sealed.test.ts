@@ -180,9 +180,24 @@ describe("a run with sensitive values", () => {
     for (const text of [...stored, told]) {
       for (const secret of [INPUT, RESULT, ANSWER]) expect(text).not.toContain(secret);
     }
-    expect(database("SELECT seq FROM sealed JOIN records USING (key)").length).toBeGreaterThan(3);
     const sealed = database("SELECT data FROM sealed") as { data: string }[];
     for (const { data } of sealed) expect(told).not.toContain(data);
+  });
+
+  test("sealed-parts I1: only what is read back of a record is sealed", async () => {
+    const run = await parked();
+    await answer();
+    await finished(run);
+    const rows = database("SELECT kind, position FROM sealed JOIN records USING (key) ORDER BY key");
+    expect((rows as { kind: string; position: string }[]).map(({ kind, position }) => `${kind} ${position}`)).toEqual([
+      "run.accepted ",
+      "call.ended got",
+      "agent.turn worked.(turns)[0]",
+      "call.ended worked.(tools)[0]",
+      "agent.turn worked.(turns)[1]",
+      "ask.ended pin",
+      "call.ended sent",
+    ]);
   });
 
   test("the key is made once, for its owner alone, and only where there is something to seal", async () => {
@@ -263,7 +278,7 @@ describe("a sealed part that does not open ends a resume at the position that ne
   const seqOf = (position: string): string =>
     `(SELECT key FROM records WHERE position = '${position}' AND kind IN ('call.ended', 'agent.turn', 'run.accepted'))`;
 
-  test("the key is gone", async () => {
+  test("sealed-parts I3: the key is gone", async () => {
     let kept = "";
     const refused = await refusedAfter(() => {
       kept = readFileSync(join(folder, ".ambit", "key"), "utf8");
@@ -300,7 +315,7 @@ describe("a sealed part that does not open ends a resume at the position that ne
     expect(refused).toMatchObject(code("history.redacted", { details: { sealed: "unsealed", position: "sent" } }));
   });
 
-  test("it was put beside another record of the run", async () => {
+  test("sealed-parts I2: it was put beside another record of the run", async () => {
     const refused = await refusedAfter(() => {
       database(
         `UPDATE sealed SET data = (SELECT data FROM sealed WHERE key = ${seqOf("")}) WHERE key = ${seqOf("got")}`,
