@@ -49,6 +49,7 @@ import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { mayHoldSensitive, Sealers } from "./sealers.ts";
 import { type Settlement, settleEffect, type UnknownOutcome, unknownOutcomes } from "./settlements.ts";
+import { type Held, inTurn, singleOf, type Waiting } from "./single.ts";
 import { locateStore, MEMORY_STORE, OpenedState, openStore } from "./store.ts";
 import { filesOf, readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 
@@ -131,6 +132,7 @@ export class Engine {
   readonly #env: Environment;
   readonly #owner: Owner;
   readonly #deployments: Deployments;
+  readonly #say: (line: string) => void;
   #journal: Promise<Journal> | null = null;
   readonly #state = new OpenedState();
   readonly #limiters = new Limiters();
@@ -146,6 +148,7 @@ export class Engine {
     this.#owner = ownOwner(this.#ids.token(8), options.label ?? "library");
     this.#deployments = new Deployments(this.cwd, options.deployment, this.#env);
     this.#sealers = new Sealers(this.#env);
+    this.#say = options.say ?? ((line) => void process.stderr.write(`${line}\n`));
   }
 
   /** Reads, checks and admits a workflow; contacts nothing. Throws `Refused` for what is no workflow at all. */
@@ -217,33 +220,49 @@ export class Engine {
     if (warnings.length > 0) options.onWarnings?.(warnings);
     const journal = await this.journal(deployment);
     const sealer = await this.#sealerOf(deployment).catch((error: unknown) => Promise.reject(refusedBy(error)));
-    const id = options.runId ?? this.#ids.run(this.#clock.now());
-    const models = await this.#models(admitted, deployment);
-    const connectors = await this.#connect(admitted, deployment, options.signal);
-    const feed = new Feed();
-    const env = this.#environment(journal, sealer, connectors, models, feed, options.leavesTimers);
-    let active: ActiveRun;
+    const trigger = options.trigger ?? null;
+    const begin = async (single: Held): Promise<EngineRun> => {
+      const models = await this.#models(admitted, deployment);
+      const connectors = await this.#connect(admitted, deployment, options.signal);
+      const feed = new Feed();
+      const env = this.#environment(journal, sealer, connectors, models, feed, options.leavesTimers);
+      let active: ActiveRun;
+      try {
+        // A run that may come to hold a sensitive value is not begun without a key.
+        if (mayHoldSensitive(admitted)) sealer.seal(null, "");
+        active = await startRun(
+          admitted,
+          {
+            run: options.runId ?? this.#ids.run(this.#clock.now()),
+            inputs,
+            trigger,
+            identity: this.#options.identity ?? "library",
+            seed: this.#ids.token(16),
+            durability: journal.describe().durability,
+            origin: originOf(this.#storePath ?? MEMORY_STORE, resolve(workflow.folder, workflow.name), deployment.file),
+            single,
+          },
+          env,
+        );
+      } catch (error) {
+        await closeAll(connectors);
+        throw refusedBy(error);
+      }
+      return this.#handle(active, connectors, journal, feed, options.signal);
+    };
+    const waiting: Waiting = {
+      journal,
+      owner: this.#owner,
+      clock: this.#clock,
+      signal: options.signal,
+      leavesAtOnce: options.leavesTimers === true,
+      say: this.#say,
+    };
     try {
-      // A run that may come to hold a sensitive value is not begun without a key.
-      if (mayHoldSensitive(admitted)) sealer.seal(null, "");
-      active = await startRun(
-        admitted,
-        {
-          run: id,
-          inputs,
-          trigger: options.trigger ?? null,
-          identity: this.#options.identity ?? "library",
-          seed: this.#ids.token(16),
-          durability: journal.describe().durability,
-          origin: originOf(this.#storePath ?? MEMORY_STORE, resolve(workflow.folder, workflow.name), deployment.file),
-        },
-        env,
-      );
+      return await inTurn(singleOf(admitted, inputs, trigger), waiting, begin);
     } catch (error) {
-      await closeAll(connectors);
       throw refusedBy(error);
     }
-    return this.#handle(active, connectors, journal, feed, options.signal);
   }
 
   /**
@@ -503,12 +522,11 @@ export class Engine {
     deployment: LoadedDeployment,
     signal?: AbortSignal,
   ): Promise<Map<string, Connector>> {
-    const say = this.#options.say ?? ((line: string): void => void process.stderr.write(`${line}\n`));
     const state = async (): Promise<StateStore> => {
       const { durability } = (await this.journal(deployment)).describe();
       return this.#state.open(this.#storePath ?? MEMORY_STORE, durability);
     };
-    const context = { env: this.#env, clock: this.#clock, say, limiters: this.#limiters, state };
+    const context = { env: this.#env, clock: this.#clock, say: this.#say, limiters: this.#limiters, state };
     return connectorsOf(admitted, deployment, context, signal ?? new AbortController().signal);
   }
 

@@ -32,6 +32,15 @@ export interface SealedPart {
   text: string;
 }
 
+/**
+ * One run at a time of those with one key (DU-17): it holds the key from its acceptance to its end. `place` is its
+ * place among those that wait for it, null for a start that does not wait.
+ */
+export interface SingleRun {
+  key: string;
+  place: number | null;
+}
+
 /** What another process asks of a run's owner through the store (DU-08). */
 export interface RunRequest {
   id: number;
@@ -70,9 +79,20 @@ export interface RunFilter {
 export interface Journal {
   /**
    * Writes the first records of a new run, with what lies sealed beside them, and takes its lease, in one transaction.
-   * `run.exists`, `run.owned`.
+   * `run.exists`, `run.owned`, and `run.busy` where another run holds the key of `single`, or somebody waits before it.
    */
-  create(records: RunRecord[], owner: Owner, sealed?: readonly SealedPart[]): Promise<Lease>;
+  create(records: RunRecord[], owner: Owner, sealed?: readonly SealedPart[], single?: SingleRun | null): Promise<Lease>;
+  /**
+   * Takes a place behind those that wait for a key; `run.busy` where `most` do. Whose owner is gone waits no more. A
+   * place ends with the `create` that it is for, or with `leaveQueue`.
+   */
+  queue(key: string, owner: Owner, most: number): Promise<number>;
+  /**
+   * Whom a place waits for: the run that holds the key, with its owner, or null for somebody before it in the queue.
+   * `free` once it is its turn.
+   */
+  turn(key: string, place: number): Promise<"free" | { run: RunHead | null }>;
+  leaveQueue(place: number): Promise<void>;
   /**
    * Takes a run whose owner is gone (or which has none): raises the epoch. `run.unknown`, `run.owned`. `processes`
    * are those that earlier owners listed and nobody has told to be ended; they stay listed until `setProcesses`

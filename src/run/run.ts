@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Refusal } from "../errors/fault.ts";
 import type { RunRecord } from "../journal/event.ts";
-import type { Journal, Lease, Owner } from "../journal/journal.ts";
+import type { Journal, Lease, Owner, SingleRun } from "../journal/journal.ts";
 import type { SuspendReason } from "../journal/outcome.ts";
 import { recorded, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
@@ -50,6 +50,8 @@ export interface StartOptions {
   durability: string;
   /** Where it was started, for a later `resume`. */
   origin: JsonObject;
+  /** Of a plan with `single`: its value, and the key that the run holds until its end. */
+  single: { value: string; held: SingleRun } | null;
 }
 
 /** A run that this process owns. */
@@ -89,7 +91,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
         inputs,
         trigger: options.trigger,
         identity: options.identity,
-        single: null,
+        single: options.single?.value ?? null,
         seed: options.seed,
         deadline_at: isoTime(env.clock.now() + limits.deadline),
         profile: "standard",
@@ -104,7 +106,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
     { kind: "run.started", position: "", attempt: 1, in: undefined, body: { attempt: 1 } },
   ];
   const first = recorder.make(drafts);
-  const lease = await env.journal.create(first, env.owner, recorder.seal(first, drafts));
+  const lease = await env.journal.create(first, env.owner, recorder.seal(first, drafts), options.single?.held);
   recorder.setLease(lease);
   for (const record of first) env.onRecord(record);
   const started = first[1];

@@ -12,6 +12,7 @@ export const CODE_TESTS = {
   "flow.not_unknown": "src/app/settlements.test.ts",
   "internal.invariant": "test/conformance/uncased-codes.test.ts",
   "run.unknown": "test/faults/replay.test.ts",
+  "run.busy": "src/app/single.test.ts",
   "run.exists": "test/faults/owner.test.ts",
   "run.owned": "test/faults/owner.test.ts",
   "journal.corrupt": "test/faults/replay.test.ts",

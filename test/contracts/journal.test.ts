@@ -75,7 +75,7 @@ describe("sqlite", () => {
     const lease = await before.create(shortRun("r1").records, owner("a"));
     await before.release(lease);
     await before.close();
-    tamper("DROP TABLE sealed; PRAGMA user_version = 1");
+    tamper("DROP TABLE sealed; DROP TABLE singles; DROP TABLE places; PRAGMA user_version = 1");
     const journal = await opened();
     expect((await journal.read("r1", 1, 10)).length).toBe(3);
     expect(await journal.sealed("r1", 1)).toBeNull();

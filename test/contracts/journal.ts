@@ -55,6 +55,53 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
 
     const part = (history: History, from: number, to?: number): RunRecord[] => history.records.slice(from, to);
 
+    describe("the key of single (DU-17)", () => {
+      const start = (run: string, key: string, place: number | null = null) =>
+        journal.create(shortRun(run).records, owner("a"), [], { key, place });
+
+      test("is one run's as long as that is open, whoever owns it, and then free", async () => {
+        const history = shortRun("r1");
+        const lease = await journal.create(part(history, 0, 2), owner("a"), [], { key: "k", place: null });
+        const refused = await refusal(start("r2", "k"));
+        expect(refused.fault).toMatchObject({ code: "run.busy", details: { run: "r1" } });
+        expect(await codeOf(journal.find("r2"))).toBe("run.unknown");
+        await start("r3", "other");
+        await journal.release(lease);
+        expect(await codeOf(start("r2", "k"))).toBe("run.busy");
+        const again = await journal.acquire("r1", owner("b"));
+        await journal.append(again.lease, history.ended("completed").records.slice(2));
+        await start("r2", "k");
+        expect((await journal.find("r2")).run).toBe("r2");
+      });
+
+      test("goes to those that wait, the first one first; who leaves is passed over", async () => {
+        const history = shortRun("r1");
+        const lease = await journal.create(part(history, 0, 2), owner("a"), [], { key: "k", place: null });
+        const [one, two, three] = [
+          await journal.queue("k", owner("a"), 3),
+          await journal.queue("k", owner("b"), 3),
+          await journal.queue("k", owner("c"), 3),
+        ];
+        expect(await codeOf(journal.queue("k", owner("d"), 3))).toBe("run.busy");
+        expect(await journal.turn("k", two)).toMatchObject({ run: { run: "r1" } });
+        await journal.append(lease, history.ended("completed").records.slice(2));
+        expect(await journal.turn("k", two)).toEqual({ run: null });
+        expect(await codeOf(start("r2", "k", two))).toBe("run.busy");
+        expect(await codeOf(start("r2", "k"))).toBe("run.busy");
+        await journal.leaveQueue(one);
+        expect(await journal.turn("k", two)).toBe("free");
+        await start("r2", "k", two);
+        expect(await journal.turn("k", three)).toMatchObject({ run: { run: "r2" } });
+        await journal.leaveQueue(three);
+      });
+
+      test("of starts in the same moment one wins", async () => {
+        const tried = await Promise.allSettled(["r1", "r2", "r3", "r4"].map((run) => start(run, "k")));
+        expect(tried.filter(({ status }) => status === "fulfilled").length).toBe(1);
+        expect((await journal.list({ limit: 9 })).length).toBe(1);
+      });
+    });
+
     describe("records", () => {
       test("what was written is read back, in order and whole", async () => {
         const history = shortRun("r1").call(

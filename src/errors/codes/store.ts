@@ -22,6 +22,14 @@ export const storeCodes = {
     example: "ambit resume @last   # while `ambit run` still works on it in another terminal",
     since: "0.1.0",
   },
+  "run.busy": {
+    summary: "Another run has the value of `single` that this start has.",
+    cause:
+      "Of one workflow name and value of `single` one run is under way, from its acceptance to its end, also while it is parked or its process is gone. With `overlap: skip` or `--no-wait` nobody waits for it; with `overlap: queue` at most 100 starts do.",
+    fix: "The message names the run. Wait for its end, go on with it (`ambit resume RUN`) or end it (`ambit cancel RUN`); with `overlap: queue` a start waits its turn.",
+    example: 'ambit run a.workfile.yaml -i sender=ana   # twice, with single: "{{ inputs.sender }}"',
+    since: "0.1.0",
+  },
   "journal.corrupt": {
     summary: "A record of the history is damaged or missing.",
     cause:

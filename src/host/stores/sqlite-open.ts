@@ -71,6 +71,9 @@ const ADDED: readonly string[] = [
   FIRST,
   `
   CREATE TABLE sealed (key INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT;
+  CREATE TABLE singles (key TEXT PRIMARY KEY, run TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, owner TEXT NOT NULL) STRICT;
+  CREATE INDEX places_by_key ON places (key, id);
 `,
 ];
 

@@ -16,6 +16,7 @@
 import type { StatementSyncInstance as Statement } from "@photostructure/sqlite";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import type { Refusal } from "../../errors/fault.ts";
 import type { RunRecord } from "../../journal/event.ts";
 import type {
   ChildProcess,
@@ -26,6 +27,7 @@ import type {
   RunHead,
   RunRequest,
   SealedPart,
+  SingleRun,
 } from "../../journal/journal.ts";
 import { isAlive as isAliveHere, ownIdentity } from "../processes/process-identity.ts";
 import { networkFileSystem } from "./file-system.ts";
@@ -45,6 +47,8 @@ import {
   corrupt,
   leaseLost,
   noRunYet,
+  queueBusy,
+  runBusy,
   runExists,
   runOwned,
   runUnknown,
@@ -144,6 +148,15 @@ function statements(db: Database) {
       `SELECT seq, kind, position, attempt, data, blobs, sum FROM records
        WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`,
     ),
+    // Held as long as its run is open: nothing has to be given back.
+    holder: sql(
+      `SELECT runs.* FROM singles JOIN runs ON runs.run = singles.run
+       WHERE singles.key = ? AND runs.status IN (${OPEN_STATES.map((state) => `'${state}'`).join(", ")})`,
+    ),
+    hold: sql("INSERT INTO singles (key, run) VALUES (?, ?) ON CONFLICT DO UPDATE SET run = excluded.run"),
+    addPlace: sql("INSERT INTO places (key, owner) VALUES (?, ?)"),
+    places: sql("SELECT id, owner FROM places WHERE key = ? ORDER BY id"),
+    dropPlace: sql("DELETE FROM places WHERE id = ?"),
     addSealed: sql("INSERT INTO sealed (key, data) VALUES (?, ?)"),
     sealed: sql("SELECT data FROM sealed WHERE key = ?"),
     addBlob: sql("INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING"),
@@ -187,7 +200,7 @@ class SqliteJournal implements Journal {
   readonly #isAlive: (owner: Owner) => boolean | null;
   readonly #uptime: () => number;
   readonly #boot: string;
-  /** How many runs each owner of this store object holds; it beats for these. */
+  /** The runs that each owner of this store object holds, and the places that it waits at; it beats for these. */
   readonly #holding = new Map<string, Set<string>>();
   /** Row numbers of the runs held here: they never change. */
   readonly #ids = new Map<string, number>();
@@ -226,10 +239,70 @@ class SqliteJournal implements Journal {
     );
   }
 
-  async create(records: RunRecord[], owner: Owner, sealed: readonly SealedPart[] = []): Promise<Lease> {
-    const { id, lease } = await this.#addRun(records, owner, "conflict", sealed);
+  async create(
+    records: RunRecord[],
+    owner: Owner,
+    sealed: readonly SealedPart[] = [],
+    single: SingleRun | null = null,
+  ): Promise<Lease> {
+    const { id, lease } = await this.#addRun(records, owner, "conflict", sealed, single);
     this.#hold(owner.id, lease.run, id);
     return lease;
+  }
+
+  /** In the transaction of the run's first records: of two starts one wins. */
+  #holdSingle({ key, place }: SingleRun, run: string): void {
+    const holder = this.#sql.holder.get(key) as HeadRow | undefined;
+    if (holder !== undefined) throw this.#busy(holder);
+    const before = this.#waiting(key).filter((id) => place === null || id < place);
+    if (before.length > 0) throw queueBusy(before.length);
+    this.#sql.hold.run(key, run);
+    if (place !== null) this.#sql.dropPlace.run(place);
+  }
+
+  #busy(holder: HeadRow): Refusal {
+    const owner = ownerOf(holder);
+    return runBusy(holder.run, holder.status, owner, owner !== null && this.#lives(owner));
+  }
+
+  /** The places that stand, the first one first; those of dead owners are taken away. */
+  #waiting(key: string): number[] {
+    const standing: number[] = [];
+    for (const { id, owner } of this.#sql.places.all(key) as { id: number; owner: string }[]) {
+      if (this.#waits(owner)) standing.push(id);
+      else this.#sql.dropPlace.run(id);
+    }
+    return standing;
+  }
+
+  #waits(owner: string): boolean {
+    const who = parsed(owner);
+    return isObject(who) && typeof who["pid"] === "number" && this.#lives(who as unknown as Owner);
+  }
+
+  async queue(key: string, owner: Owner, most: number): Promise<number> {
+    const place = await this.#write(() => {
+      const waiting = this.#waiting(key).length;
+      if (waiting >= most) throw queueBusy(waiting);
+      this.#sql.setBeat.run(owner.id, this.#uptime());
+      return Number(this.#sql.addPlace.run(key, JSON.stringify(owner)).lastInsertRowid);
+    });
+    this.#beatFor(owner.id, placeName(place));
+    return place;
+  }
+
+  async turn(key: string, place: number): Promise<"free" | { run: RunHead | null }> {
+    return this.#reading(() => {
+      const holder = this.#sql.holder.get(key) as HeadRow | undefined;
+      if (holder !== undefined) return { run: toHead(holder) };
+      const before = (this.#sql.places.all(key) as { id: number; owner: string }[]).filter(({ id }) => id < place);
+      return before.some(({ owner }) => this.#waits(owner)) ? { run: null } : "free";
+    });
+  }
+
+  async leaveQueue(place: number): Promise<void> {
+    await this.#write(() => void this.#sql.dropPlace.run(place));
+    this.#restFor(placeName(place));
   }
 
   async acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }> {
@@ -295,8 +368,13 @@ class SqliteJournal implements Journal {
       if (owner !== null && held?.size === 1) this.#sql.dropBeat.run(owner);
     });
     this.#ids.delete(lease.run);
-    for (const [owner, runs] of this.#holding) {
-      if (runs.delete(lease.run) && runs.size === 0) this.#holding.delete(owner);
+    this.#restFor(lease.run);
+  }
+
+  /** Nobody has to be told any more that an owner lives for the sake of this. */
+  #restFor(what: string): void {
+    for (const [owner, held] of this.#holding) {
+      if (held.delete(what) && held.size === 0) this.#holding.delete(owner);
     }
     if (this.#holding.size === 0) this.#stopHeart();
   }
@@ -449,6 +527,7 @@ class SqliteJournal implements Journal {
     owner: Owner | null,
     refuse: "conflict" | "corrupt",
     sealed: readonly SealedPart[] = [],
+    single: SingleRun | null = null,
   ): Promise<{ id: number; lease: Lease }> {
     return this.#write(() => {
       const told = toldByFirst(records, refuse);
@@ -458,6 +537,7 @@ class SqliteJournal implements Journal {
         const holder = ownerOf(before);
         throw holder && this.#lives(holder) ? runOwned(run, holder, before.since ?? "") : runExists(run);
       }
+      if (single !== null) this.#holdSingle(single, run);
       const seen = new Set<string>();
       const rows: RecordRow[] = [];
       const large: Blob[] = [];
@@ -616,9 +696,13 @@ class SqliteJournal implements Journal {
 
   #hold(owner: string, run: string, id: number): void {
     this.#ids.set(run, id);
-    const runs = this.#holding.get(owner) ?? new Set();
-    runs.add(run);
-    this.#holding.set(owner, runs);
+    this.#beatFor(owner, run);
+  }
+
+  #beatFor(owner: string, what: string): void {
+    const held = this.#holding.get(owner) ?? new Set();
+    held.add(what);
+    this.#holding.set(owner, held);
     // Whoever owns a run has other things that keep its process alive.
     this.#heart ??= setInterval(() => this.#beat(), BEAT_EVERY_MS).unref();
   }
@@ -657,6 +741,11 @@ class SqliteJournal implements Journal {
       return this.#seenVersion;
     }
   }
+}
+
+/** No id of a run has a blank. */
+function placeName(place: number): string {
+  return `place ${place}`;
 }
 
 function keyOf(id: number, seq: number): number {

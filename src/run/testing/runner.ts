@@ -85,7 +85,16 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
   const runners = { ...BASIC_RUNNERS, agent: agentRunner(new Map(parts.model ? [["helper", parts.model]] : [])) };
   const active = await startRun(
     plan,
-    { run: "run-0001", inputs: {}, trigger: null, identity: "tester", seed: "00", durability: "process", origin: {} },
+    {
+      run: "run-0001",
+      inputs: {},
+      trigger: null,
+      identity: "tester",
+      seed: "00",
+      durability: "process",
+      origin: {},
+      single: null,
+    },
     {
       clock,
       journal,

@@ -46,7 +46,15 @@ export class Session {
   }
 
   async start(during: (run: ActiveRun) => void = () => {}): Promise<RunResult> {
-    const options = { inputs: {}, trigger: null, identity: "tester", seed: "00", durability: "process", origin: {} };
+    const options = {
+      inputs: {},
+      trigger: null,
+      identity: "tester",
+      seed: "00",
+      durability: "process",
+      origin: {},
+      single: null,
+    };
     const active = await startRun(this.#plan, { run: RUN, ...options }, this.#env);
     during(active);
     await active.ended;
