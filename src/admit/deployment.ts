@@ -101,6 +101,7 @@ export interface Deployment {
   /** Capability names taken away. */
   deniedCapabilities: string[];
   limits: DeploymentLimits;
-  store: { path: string | null; durability: "full" | "process" };
+  /** `key` seals sensitive values; without one the store has a key file. */
+  store: { path: string | null; durability: "full" | "process"; key?: SecretRef };
   notify: { action: string; with: Json } | null;
 }

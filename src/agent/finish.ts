@@ -38,7 +38,7 @@ export function typedResult(returns: readonly Field[]): Finish {
         ? { offer: marked, result: checked.value, problems: null }
         : { offer: marked, result: marked, problems: problemsAsJson(checked.problems) };
     },
-    fits: (result) => marksIn(result).redacted === true || checkFields(returns, result).ok,
+    fits: (result) => marksIn(result).redacted !== undefined || checkFields(returns, result).ok,
   };
 }
 

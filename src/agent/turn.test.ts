@@ -280,7 +280,7 @@ describe("I7: a record is no authority", () => {
   });
 
   test("arguments that the history holds masked cannot be judged and pass", () => {
-    const masked = mark(null, { sensitive: true, redacted: true });
+    const masked = mark(null, { sensitive: true, redacted: "unsealed" });
     expect(taken({}, [find()], first({ args: { query: masked } })).taken?.accepted).toHaveLength(1);
     expect(taken({}, [pay], first({ args: { amount: 1, currency: masked } })).taken?.accepted).toHaveLength(1);
     expect(taken({ steps: 0 }, [find()], first({ ...accepted, args: { query: masked } })).fault?.code).toBe(

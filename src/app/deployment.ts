@@ -42,6 +42,8 @@ export interface LoadedDeployment extends Deployment {
   models: { [level: string]: string | AgentConfig };
   /** By connector; absent is no limit. */
   connectorLimits: { [connector: string]: ConnectorLimits };
+  /** What is to be said of the file although it can be used. */
+  warnings: Diagnostic[];
 }
 
 export interface DeploymentOutcome {
@@ -123,6 +125,7 @@ export async function readDeployment(
     models,
     connectors,
     connectorLimits,
+    warnings: diagnostics,
     settings,
     policy,
     deniedCapabilities,
@@ -142,6 +145,7 @@ function withoutFile(): LoadedDeployment {
     models: {},
     connectors: builtinConnectors(),
     connectorLimits: {},
+    warnings: [],
     settings: {},
     policy: { deny: [], approve: [], agents: {}, ceiling: {} },
     deniedCapabilities: [],
@@ -162,9 +166,13 @@ function readStore(section: Section, top: Keys): Deployment["store"] {
   const keys = section.map(top, "", "store", ["path", "durability", "retention", "key"]);
   if (!keys) return { path: null, durability: "full" };
   const retention = keys.get("retention")?.value;
-  if (retention && toJson(retention) !== "none") section.duration(keys, "store", "retention", { min: 1 });
-  section.secret(keys, "store", "key");
+  if (retention && toJson(retention) !== "none") {
+    section.duration(keys, "store", "retention", { min: 1 });
+    section.withoutEffect(keys, "store", "retention");
+  }
+  const key = section.secret(keys, "store", "key");
   return {
+    ...(key === undefined ? {} : { key }),
     path: storePath(section, section.text(keys, "store", "path")),
     durability: section.oneOf(keys, "store", "durability", ["full", "process"] as const) ?? "full",
   };

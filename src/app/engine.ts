@@ -27,6 +27,8 @@ import { BASIC_RUNNERS } from "../run/interpreter.ts";
 import { Past } from "../run/past.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
 import { type ActiveRun, type RunEnvironment, resumeRun, startRun } from "../run/run.ts";
+import { nothingSealed, type OpenBody, opensFrom } from "../run/sealed-parts.ts";
+import type { Sealer } from "../run/sealer.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
 import { offeredCapabilities } from "./capabilities.ts";
 import { closeAll, Limiters } from "./connectors.ts";
@@ -39,13 +41,15 @@ import { type EngineRun, runThatEnded, runUnderWay } from "./engine-run.ts";
 import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
-import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
-import { type Fate, fateOf, type Receipt } from "./open-runs.ts";
+import { changedPlan, type Origin, openRun, originOf, readOrigin, resolveOrigin } from "./open-run.ts";
+import { type Fate, fateOf, type Receipt, type SealerOf } from "./open-runs.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
 import { Refused, refusedBy } from "./refused.ts";
 import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
+import { mayHoldSensitive, Sealers } from "./sealers.ts";
 import { type Settlement, settleEffect, type UnknownOutcome, unknownOutcomes } from "./settlements.ts";
+import { type Held, inTurn, singleOf, type Waiting } from "./single.ts";
 import { locateStore, MEMORY_STORE, OpenedState, openStore } from "./store.ts";
 import { filesOf, readWorkflow, type WorkflowFile } from "./workflow-file.ts";
 
@@ -103,7 +107,7 @@ export interface StartOptions {
 }
 
 export interface ResumeOptions {
-  /** Sensitive inputs again: records hold none. */
+  /** Sensitive inputs again, where what is sealed of them does not open. */
   inputs?: JsonObject;
   signal?: AbortSignal;
   leavesTimers?: boolean;
@@ -128,9 +132,11 @@ export class Engine {
   readonly #env: Environment;
   readonly #owner: Owner;
   readonly #deployments: Deployments;
+  readonly #say: (line: string) => void;
   #journal: Promise<Journal> | null = null;
   readonly #state = new OpenedState();
   readonly #limiters = new Limiters();
+  readonly #sealers: Sealers;
   #storePath: string | null = null;
 
   constructor(options: EngineOptions) {
@@ -141,6 +147,8 @@ export class Engine {
     this.#env = options.env ?? process.env;
     this.#owner = ownOwner(this.#ids.token(8), options.label ?? "library");
     this.#deployments = new Deployments(this.cwd, options.deployment, this.#env);
+    this.#sealers = new Sealers(this.#env);
+    this.#say = options.say ?? ((line) => void process.stderr.write(`${line}\n`));
   }
 
   /** Reads, checks and admits a workflow; contacts nothing. Throws `Refused` for what is no workflow at all. */
@@ -167,7 +175,7 @@ export class Engine {
     if (plan === null) throw Refused.by(workflow.diagnostics);
     const shop = new ModelShop(this.#clock, this.#env);
     const { limits } = deployment;
-    return admit({
+    const result = admit({
       plan,
       files: filesOf(workflow),
       file: workflow.shown,
@@ -189,6 +197,7 @@ export class Engine {
       durable: locateStore(this.cwd, this.#options.store, deployment.store.path) !== MEMORY_STORE,
       capabilities: offeredCapabilities(deployment),
     });
+    return { ...result, diagnostics: [...deployment.warnings, ...result.diagnostics] };
   }
 
   /** The deployment's agents, or with a script given the same names played by it. */
@@ -210,36 +219,55 @@ export class Engine {
     if (options.strict && warnings.length > 0) throw Refused.by(warnings.map(asError));
     if (warnings.length > 0) options.onWarnings?.(warnings);
     const journal = await this.journal(deployment);
-    const id = options.runId ?? this.#ids.run(this.#clock.now());
-    const models = await this.#models(admitted, deployment);
-    const connectors = await this.#connect(admitted, deployment, options.signal);
-    const feed = new Feed();
-    const env = this.#environment(journal, connectors, models, feed, options.leavesTimers);
-    let active: ActiveRun;
+    const sealer = await this.#sealerOf(deployment).catch((error: unknown) => Promise.reject(refusedBy(error)));
+    const trigger = options.trigger ?? null;
+    const begin = async (single: Held): Promise<EngineRun> => {
+      const models = await this.#models(admitted, deployment);
+      const connectors = await this.#connect(admitted, deployment, options.signal);
+      const feed = new Feed();
+      const env = this.#environment(journal, sealer, connectors, models, feed, options.leavesTimers);
+      let active: ActiveRun;
+      try {
+        // A run that may come to hold a sensitive value is not begun without a key.
+        if (mayHoldSensitive(admitted)) sealer.seal(null, "");
+        active = await startRun(
+          admitted,
+          {
+            run: options.runId ?? this.#ids.run(this.#clock.now()),
+            inputs,
+            trigger,
+            identity: this.#options.identity ?? "library",
+            seed: this.#ids.token(16),
+            durability: journal.describe().durability,
+            origin: originOf(this.#storePath ?? MEMORY_STORE, resolve(workflow.folder, workflow.name), deployment.file),
+            single,
+          },
+          env,
+        );
+      } catch (error) {
+        await closeAll(connectors);
+        throw refusedBy(error);
+      }
+      return this.#handle(active, connectors, journal, feed, options.signal);
+    };
+    const waiting: Waiting = {
+      journal,
+      owner: this.#owner,
+      clock: this.#clock,
+      signal: options.signal,
+      leavesAtOnce: options.leavesTimers === true,
+      say: this.#say,
+    };
     try {
-      active = await startRun(
-        admitted,
-        {
-          run: id,
-          inputs,
-          trigger: options.trigger ?? null,
-          identity: this.#options.identity ?? "library",
-          seed: this.#ids.token(16),
-          durability: journal.describe().durability,
-          origin: originOf(this.#storePath ?? MEMORY_STORE, resolve(workflow.folder, workflow.name), deployment.file),
-        },
-        env,
-      );
+      return await inTurn(singleOf(admitted, inputs, trigger), waiting, begin);
     } catch (error) {
-      await closeAll(connectors);
       throw refusedBy(error);
     }
-    return this.#handle(active, connectors, journal, feed, options.signal);
   }
 
   /**
    * Goes on with a run whose process is gone. One that has ended is given as it is (`isOver`). `inputs` gives sensitive
-   * inputs again: records hold none.
+   * inputs again, where what is sealed of them does not open.
    */
   async resume(run: string, options: ResumeOptions = {}): Promise<EngineRun> {
     const journal = await this.journal(null);
@@ -265,9 +293,12 @@ export class Engine {
     try {
       // Before anything that can fail: whoever gives up here must leave no server behind that still acts (DU-11).
       if (await endProcesses(processes, this.#clock)) await journal.setProcesses(lease, []);
-      const opened = await openRun(pagesOfRun(journal, run), options.inputs ?? {});
-      const { admitted } = opened;
-      const deployment = dispatches(admitted.definition.plan) ? await this.#deploymentOf(opened) : null;
+      const opened = await openRun(pagesOfRun(journal, run), options.inputs ?? {}, async (origin) =>
+        opensFrom(journal, await this.#sealerAt(origin)),
+      );
+      const { admitted, origin } = opened;
+      const deployment = dispatches(admitted.definition.plan) ? await this.#deploymentOf(origin) : null;
+      const sealer = await (deployment === null ? this.#sealerAt(origin) : this.#sealerOf(deployment));
       const models = deployment === null ? new Map<string, ModelPort>() : await this.#models(admitted, deployment);
       if (deployment !== null) connectors = await this.#connect(admitted, deployment, options.signal);
       const feed = new Feed();
@@ -281,7 +312,7 @@ export class Engine {
           return record;
         },
       };
-      const env = this.#environment(journal, connectors, models, feed, options.leavesTimers);
+      const env = this.#environment(journal, sealer, connectors, models, feed, options.leavesTimers);
       const active = resumeRun(admitted, opened.roots, opened.first, env, lease, history, past);
       return this.#handle(active, connectors, journal, feed, options.signal);
     } catch (error) {
@@ -292,9 +323,21 @@ export class Engine {
   }
 
   /** The deployment that a run was started with, as it is now. */
-  async #deploymentOf(opened: OpenedRun): Promise<LoadedDeployment> {
-    if (opened.origin === null || this.#deployments.isGiven) return this.deployment(this.cwd);
-    return this.#deployments.load(resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE).config);
+  async #deploymentOf(origin: Origin | null): Promise<LoadedDeployment> {
+    if (origin === null || this.#deployments.isGiven) return this.deployment(this.cwd);
+    return this.#deployments.load(resolveOrigin(origin, this.#storePath ?? MEMORY_STORE).config);
+  }
+
+  readonly #sealerOfRun: SealerOf = (origin) => this.#sealerAt(readOrigin(origin));
+
+  #sealerOf(deployment: LoadedDeployment): Promise<Sealer> {
+    return this.#sealers.of(deployment, this.#storePath ?? MEMORY_STORE);
+  }
+
+  /** What opens the sealed values of a run that was started there; a deployment that is gone takes no key along. */
+  async #sealerAt(origin: Origin | null): Promise<Sealer> {
+    const deployment = await this.#deploymentOf(origin).catch(() => null);
+    return this.#sealers.orShut(deployment, this.#storePath ?? MEMORY_STORE);
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
@@ -303,11 +346,12 @@ export class Engine {
     options: { with?: string; inputs?: JsonObject } = {},
   ): Promise<ReplayReport> {
     try {
-      const pages = typeof runOrRecords === "string" ? await this.#pages(runOrRecords) : pagesOfRecords(runOrRecords);
-      const { admitted, roots, cursor } = await openRun(pages, options.inputs ?? {});
+      const { pages, opensAt } = await this.#recorded(runOrRecords);
+      const { admitted, roots, cursor, open } = await openRun(pages, options.inputs ?? {}, opensAt);
       const runners: StepRunners = { ...BASIC_RUNNERS, agent: agentRunner(new Map()) };
-      if (options.with === undefined) return await replayRun(admitted, roots, runners, cursor);
-      return await replayRun(changedPlan(admitted, readWorkflow(options.with, this.cwd)), roots, runners, cursor, true);
+      if (options.with === undefined) return await replayRun(admitted, roots, runners, cursor, false, open);
+      const changed = changedPlan(admitted, readWorkflow(options.with, this.cwd));
+      return await replayRun(changed, roots, runners, cursor, true, open);
     } catch (error) {
       throw refusedBy(error);
     }
@@ -383,7 +427,7 @@ export class Engine {
 
   /** The questions and approvals of runs that are suspended or under way, the oldest first. */
   approvals(): Promise<OpenQuestion[]> {
-    return this.#asked((journal) => openQuestions(journal, this.#clock));
+    return this.#asked((journal) => openQuestions(journal, this.#clock, this.#sealerOfRun));
   }
 
   /**
@@ -391,7 +435,7 @@ export class Engine {
    * `ask.not_approver`, `input.invalid`, `run.already_decided`. Where the receipt `waits`, `resume` goes on with it.
    */
   answer(id: string, given: GivenAnswer): Promise<Receipt> {
-    return this.#asked((journal) => giveAnswer(journal, this.#clock, id, given));
+    return this.#asked((journal) => giveAnswer(journal, this.#clock, this.#sealerOfRun, id, given));
   }
 
   /** The effects of unknown outcome of all runs, those of open runs first. */
@@ -404,7 +448,9 @@ export class Engine {
    * `run.already_decided`.
    */
   settle(run: string, position: string, settlement: Settlement): Promise<Receipt> {
-    return this.#asked((journal) => settleEffect(journal, this.#clock, this.#owner, run, position, settlement));
+    return this.#asked((journal) =>
+      settleEffect(journal, this.#clock, this.#owner, this.#sealerOfRun, run, position, settlement),
+    );
   }
 
   /** Looks for a moment what becomes of what was left for a run. */
@@ -453,10 +499,17 @@ export class Engine {
     await this.#journal.then((journal) => journal.close()).catch(() => {});
   }
 
-  async #pages(run: string): Promise<Pages> {
+  /** The records of a run of the store, with what lies sealed beside them; a file has nothing beside its records. */
+  async #recorded(
+    run: string | readonly RunRecord[],
+  ): Promise<{ pages: Pages; opensAt: (origin: Origin | null) => Promise<OpenBody> }> {
+    if (typeof run !== "string") return { pages: pagesOfRecords(run), opensAt: async () => nothingSealed };
     const journal = await this.journal(null);
     const head = await journal.find(run);
-    return pagesOfRun(journal, head.run);
+    return {
+      pages: pagesOfRun(journal, head.run),
+      opensAt: async (origin) => opensFrom(journal, await this.#sealerAt(origin)),
+    };
   }
 
   #models(admitted: AdmittedPlan, deployment: LoadedDeployment): Promise<Map<string, ModelPort>> {
@@ -469,17 +522,17 @@ export class Engine {
     deployment: LoadedDeployment,
     signal?: AbortSignal,
   ): Promise<Map<string, Connector>> {
-    const say = this.#options.say ?? ((line: string): void => void process.stderr.write(`${line}\n`));
     const state = async (): Promise<StateStore> => {
       const { durability } = (await this.journal(deployment)).describe();
       return this.#state.open(this.#storePath ?? MEMORY_STORE, durability);
     };
-    const context = { env: this.#env, clock: this.#clock, say, limiters: this.#limiters, state };
+    const context = { env: this.#env, clock: this.#clock, say: this.#say, limiters: this.#limiters, state };
     return connectorsOf(admitted, deployment, context, signal ?? new AbortController().signal);
   }
 
   #environment(
     journal: Journal,
+    sealer: Sealer,
     connectors: Map<string, Connector>,
     models: Map<string, ModelPort>,
     feed: Feed,
@@ -489,6 +542,7 @@ export class Engine {
       clock: this.#clock,
       journal,
       owner: this.#owner,
+      sealer,
       connectors,
       runners: { ...BASIC_RUNNERS, agent: agentRunner(models) },
       onRecord: (record) => feed.push(record),

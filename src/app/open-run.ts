@@ -7,16 +7,17 @@ import { Refusal } from "../errors/fault.ts";
 import { bodyProblem, sayShape } from "../journal/body-shape.ts";
 import { Cursor, type Pages } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
-import { recorded, rehydrate, type Val } from "../plan/marked.ts";
+import { marksIn, recorded, reveal, type Val } from "../plan/marked.ts";
 import { everyStep } from "../plan/plan.ts";
 import type { Roots } from "../run/execution.ts";
+import type { OpenBody } from "../run/sealed-parts.ts";
 import { bindInputs } from "./inputs.ts";
 import { Refused } from "./refused.ts";
 import { MEMORY_STORE } from "./store.ts";
 import { filesOf, type WorkflowFile } from "./workflow-file.ts";
 
 /** Where a run was started: what `resume` looks for its deployment by. Relative to the store's folder. */
-interface Origin {
+export interface Origin {
   workflow: string;
   config: string | null;
 }
@@ -34,10 +35,19 @@ export interface OpenedRun {
   first: RunRecord[];
   cursor: Cursor;
   origin: Origin | null;
+  /** Opens what lies sealed beside its records. */
+  open: OpenBody;
 }
 
-/** `again` gives sensitive inputs that the records do not hold. `journal.corrupt` for records that do not begin a run. */
-export async function openRun(pages: Pages, again: JsonObject): Promise<OpenedRun> {
+/**
+ * `again` gives sensitive inputs once more, `opensAt` opens what lies sealed beside the records of a run that was
+ * started there. `journal.corrupt` for records that do not begin a run, `history.mismatch` for other inputs than it had.
+ */
+export async function openRun(
+  pages: Pages,
+  again: JsonObject,
+  opensAt: (origin: Origin | null) => Promise<OpenBody>,
+): Promise<OpenedRun> {
   const cursor = new Cursor(pages);
   const accepted = await cursor.next();
   const started = await cursor.next();
@@ -82,36 +92,43 @@ export async function openRun(pages: Pages, again: JsonObject): Promise<OpenedRu
       },
     );
   }
+  const origin = readOrigin(accepted.body["origin"]);
+  const open = await opensAt(origin);
+  const held = (await open(accepted))["inputs"] ?? {};
   const roots: Roots = {
-    inputs: inputsAgain(admitted, accepted.body["inputs"] ?? {}, again),
+    inputs: inputsAgain(admitted, accepted.body["inputs"] ?? {}, held as { [name: string]: Val }, again),
     trigger: accepted.body["trigger"] ?? null,
     run: accepted.run,
     startedAt: started.at,
     identity: typeof accepted.body["identity"] === "string" ? accepted.body["identity"] : "",
   };
-  return { admitted, roots, first: [accepted, started], cursor, origin: readOrigin(accepted.body["origin"]) };
+  return { admitted, roots, first: [accepted, started], cursor, origin, open };
 }
 
-function inputsAgain(admitted: AdmittedPlan, pinned: Json, again: JsonObject): { [name: string]: Val } {
-  const held = rehydrate(pinned) as { [name: string]: Val };
+/** The inputs of the start: as they are held, those that are given again where they cannot be read. */
+function inputsAgain(
+  admitted: AdmittedPlan,
+  pinned: Json,
+  held: { [name: string]: Val },
+  again: JsonObject,
+): { [name: string]: Val } {
   if (Object.keys(again).length === 0) return held;
-  const given = bindInputs(admitted.definition.plan, { ...clearOf(pinned), ...again });
-  if (jsonEqual(recorded(given), pinned)) return given;
-  throw new Refusal("input.invalid", "The inputs given again are not those that the run was started with.");
+  const readable = Object.entries(held).filter(([, value]) => marksIn(value).redacted === undefined);
+  const clear = Object.fromEntries(readable.map(([name, value]) => [name, reveal(value)]));
+  const given = bindInputs(admitted.definition.plan, { ...clear, ...again });
+  // Where the sensitive ones cannot be read, whoever gives them again answers for it that they are the same.
+  const changed = Object.keys(again).find(
+    (name) => Object.hasOwn(clear, name) && !jsonEqual(reveal(given[name] ?? null), clear[name] ?? null),
+  );
+  if (changed === undefined && jsonEqual(recorded(given), pinned)) return given;
+  const which = changed === undefined ? "The inputs given again are" : `The input ${changed} given again is`;
+  throw new Refusal("history.mismatch", `${which} not what the run was started with.`, {
+    ...(changed === undefined ? {} : { input: changed }),
+  });
 }
 
-/** The inputs that stand in the record in clear. */
-function clearOf(pinned: Json): JsonObject {
-  const out: JsonObject = {};
-  if (!isObject(pinned)) return out;
-  for (const [name, value] of Object.entries(pinned)) {
-    if (isObject(value) && value["$sensitive"] === true) continue;
-    out[name] = value as Json;
-  }
-  return out;
-}
-
-function readOrigin(value: Json | undefined): Origin | null {
+/** Where the acceptance of a run says that it was started; null where it does not. */
+export function readOrigin(value: Json | undefined): Origin | null {
   if (!isObject(value) || typeof value["workflow"] !== "string") return null;
   const { config } = value;
   return { workflow: value["workflow"], config: typeof config === "string" ? config : null };

@@ -1,12 +1,16 @@
-import { isObject, type JsonObject } from "../base/json.ts";
+import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { isAlive } from "../host/processes/process-identity.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import type { Journal, Owner, RunHead, RunRequest } from "../journal/journal.ts";
 import { textIn } from "../journal/members.ts";
 import type { Position } from "../plan/position.ts";
+import type { Sealer } from "../run/sealer.ts";
 
 /** More runs than a person could look through; a store that has more shows the newest. */
 export const MOST_RUNS = 100_000;
+
+/** What opens and seals values of a run, by the `origin` of its acceptance. */
+export type SealerOf = (origin: Json | undefined) => Promise<Sealer>;
 
 /** Runs that may still ask something of a person, the newest first. */
 export async function openHeads(journal: Journal): Promise<RunHead[]> {

@@ -8,18 +8,21 @@
  */
 import type { Clock } from "../base/clock.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
-import type { ActionManifest } from "../catalog/manifest.ts";
+import type { ActionManifest, JsonSchema } from "../catalog/manifest.ts";
+import { markSensitive } from "../catalog/sensitive.ts";
 import { Refusal } from "../errors/fault.ts";
 import type { AskOpenedBody } from "../journal/bodies.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import type { Journal, RunHead, RunRequest } from "../journal/journal.ts";
-import { listIn, mapIn, textIn } from "../journal/members.ts";
-import type { Val } from "../plan/marked.ts";
+import { listIn, mapIn, memberOf, textIn } from "../journal/members.ts";
+import { marksIn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
-import { type Answer, checkAnswer, votesNeeded } from "../run/asks.ts";
+import { type Answer, checkAnswer, hiddenComment, returnsOf, votesNeeded } from "../run/asks.ts";
 import { checkArguments } from "../run/dispatch.ts";
-import { openHeads, pinnedManifest, type Receipt, receiptOf, requestsOf } from "./open-runs.ts";
+import { markFields } from "../run/hide.ts";
+import { openRequest, sealRequest } from "../run/sealed-parts.ts";
+import { openHeads, pinnedManifest, type Receipt, receiptOf, requestsOf, type SealerOf } from "./open-runs.ts";
 
 /** A question or an approval that stands; values as records have them, sensitive parts masked. */
 export interface OpenQuestion {
@@ -62,17 +65,18 @@ interface Standing {
   opened: AskOpenedBody;
   initiator: string;
   definition: unknown;
+  origin: Json | undefined;
   /** Votes that are recorded. */
   votes: string[];
   seq: number;
 }
 
 /** Every question and approval of runs that are suspended or under way, the oldest first. */
-export async function openQuestions(journal: Journal, clock: Clock): Promise<OpenQuestion[]> {
+export async function openQuestions(journal: Journal, clock: Clock, sealerOf: SealerOf): Promise<OpenQuestion[]> {
   const found: OpenQuestion[] = [];
   for (const standing of await allStanding(journal)) {
     if (isExpired(standing.opened, clock)) continue;
-    found.push(shownQuestion(standing, await told(journal, standing)));
+    found.push(shownQuestion(standing, await told(journal, standing, sealerOf)));
   }
   return found.sort((a, b) => (a.opened_at < b.opened_at ? -1 : 1));
 }
@@ -81,13 +85,19 @@ export async function openQuestions(journal: Journal, clock: Clock): Promise<Ope
  * Leaves an answer for the run that asks. `id` may be the beginning of one. Refuses as `ask.not_open`,
  * `ask.not_approver`, `input.invalid`, `run.already_decided`.
  */
-export async function giveAnswer(journal: Journal, clock: Clock, id: string, given: GivenAnswer): Promise<Receipt> {
+export async function giveAnswer(
+  journal: Journal,
+  clock: Clock,
+  sealerOf: SealerOf,
+  id: string,
+  given: GivenAnswer,
+): Promise<Receipt> {
   const standing = findStanding(await allStanding(journal), id);
   const { head, opened, position, initiator } = standing;
   if (isExpired(opened, clock)) {
     throw new Refusal("ask.not_open", `The time of ${opened.id} is up: nobody may answer it any more.`, { id });
   }
-  const { voters, decided } = await told(journal, standing);
+  const { voters, decided } = await told(journal, standing, sealerOf);
   if (decided !== null) {
     throw new Refusal("run.already_decided", `${decided.by} has answered this already, at ${decided.at}.`, {
       run: head.run,
@@ -99,19 +109,28 @@ export async function giveAnswer(journal: Journal, clock: Clock, id: string, giv
   checkAnswer({ opened, initiator, voters }, { how, by, value, comment: null });
   if (opened.for === "approval" && value !== null) checkEdit(standing, how, value);
   const needed = votesNeeded(opened);
+  const input = opened.for === "ask" ? null : inputOf(standing);
+  const bound = input === null ? markFields(returnsOf(opened), value as Val) : markSensitive(value as Val, input);
+  const body: JsonObject = {
+    ask: opened.id,
+    how,
+    value,
+    comment: hiddenComment(given.comment ?? null, bound),
+    once: needed > 1 ? `${opened.id} ${by}` : opened.id,
+  };
+  const isSensitive = marksIn(bound).sensitive === true;
   await journal.post({
     run: head.run,
     verb: "answer",
     by,
-    body: {
-      ask: opened.id,
-      how,
-      value,
-      comment: given.comment ?? null,
-      once: needed > 1 ? `${opened.id} ${by}` : opened.id,
-    },
+    body: isSensitive ? sealRequest(await sealerOf(standing.origin), head.run, "answer", by, body) : body,
   });
   return receiptOf(journal, head.run, position, standing.seq);
+}
+
+/** The input schema of the call that an approval is about. */
+function inputOf({ definition, opened }: Standing): JsonSchema | boolean {
+  return (memberOf(pinnedManifest(definition, opened.call?.action ?? ""), "input") ?? true) as JsonSchema | boolean;
 }
 
 /** Other arguments for a call that is asked about. */
@@ -148,19 +167,27 @@ interface Told {
 }
 
 /** What was left for a run and not taken yet, counted as the run will count it. */
-async function told(journal: Journal, { head, opened, initiator, votes }: Standing): Promise<Told> {
+async function told(
+  journal: Journal,
+  { head, opened, initiator, votes, origin }: Standing,
+  sealerOf: SealerOf,
+): Promise<Told> {
   const voters = [...votes];
   const expires = opened.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(opened.expires_at);
   for (const request of await requestsOf(journal, head.run, "answer")) {
     const { body, by, at } = request;
     if (body["ask"] !== opened.id || Date.parse(at) >= expires) continue;
     const how = howOf(body["how"]);
-    const value = body["value"] ?? null;
+    let value: Json;
     try {
+      value =
+        (body["sealed"] === undefined ? request : openRequest(await sealerOf(origin), request)).body["value"] ?? null;
       checkAnswer({ opened, initiator, voters }, { how, by, value, comment: null });
     } catch (error) {
-      if (error instanceof Refusal) continue;
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      // Given, and nobody here can tell what: the run will say so.
+      if (error.code === "history.redacted") return { voters: [...voters, by], decided: request };
+      continue;
     }
     voters.push(by);
     const yes = how === "approved" || (how === "answered" && isObject(value) && value["approved"] === true);
@@ -232,7 +259,9 @@ async function standingIn(journal: Journal, head: RunHead): Promise<Standing[]> 
     seq = record.seq;
   }
   const initiator = textIn(accepted, "identity") ?? "";
-  return open.all().map((ask) => ({ ...ask, head, initiator, definition: accepted["definition"], seq }));
+  return open
+    .all()
+    .map((ask) => ({ ...ask, head, initiator, definition: accepted["definition"], origin: accepted["origin"], seq }));
 }
 
 /** A question as the records of its run tell it. */

@@ -9,6 +9,7 @@ import { type Clock, sleep } from "../base/clock.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { JsonSchema } from "../catalog/manifest.ts";
+import { markSensitive } from "../catalog/sensitive.ts";
 import { sayProblems } from "../catalog/value-problem.ts";
 import { checkValue } from "../catalog/value-schema.ts";
 import { Refusal } from "../errors/fault.ts";
@@ -18,9 +19,20 @@ import { applyRecord, initialState, type RunState } from "../journal/fold.ts";
 import type { Journal, Owner, RunHead } from "../journal/journal.ts";
 import { memberOf, textIn } from "../journal/members.ts";
 import type { UnknownEffect } from "../journal/outcome.ts";
+import { marksIn, recorded, type Val } from "../plan/marked.ts";
 import { type Position, positionName } from "../plan/position.ts";
+import { hiddenComment } from "../run/asks.ts";
 import { Recorder } from "../run/recorder.ts";
-import { MOST_RUNS, openHeads, pinnedManifest, type Receipt, receiptOf, requestsOf } from "./open-runs.ts";
+import { sealRequest } from "../run/sealed-parts.ts";
+import {
+  MOST_RUNS,
+  openHeads,
+  pinnedManifest,
+  type Receipt,
+  receiptOf,
+  requestsOf,
+  type SealerOf,
+} from "./open-runs.ts";
 
 /** An effect of unknown outcome, with its run. */
 export interface UnknownOutcome {
@@ -97,6 +109,7 @@ async function unknownAtEnd(journal: Journal, head: RunHead): Promise<readonly U
 interface ReadRun {
   state: RunState;
   definition: unknown;
+  origin: Json | undefined;
   /** By position the attempt whose outcome is not known. */
   attempts: Map<Position, number>;
   /** Identities of settlements that are recorded. */
@@ -107,17 +120,18 @@ interface ReadRun {
 async function readRun(journal: Journal, run: string): Promise<ReadRun> {
   let state = initialState();
   let definition: unknown = null;
+  let origin: Json | undefined;
   let last: RunRecord | null = null;
   const attempts = new Map<Position, number>();
   const settled = new Set<string>();
   for await (const record of new Cursor(pagesOfRun(journal, run))) {
     state = applyRecord(state, record);
-    if (record.kind === "run.accepted") definition = record.body["definition"];
+    if (record.kind === "run.accepted") ({ definition, origin } = record.body);
     if (record.kind === "call.ended") attempts.set(record.position, record.attempt);
     if (record.kind === "call.settled") settled.add(recordKey(record));
     last = record;
   }
-  return { state, definition, attempts, settled, last };
+  return { state, definition, origin, attempts, settled, last };
 }
 
 /**
@@ -128,6 +142,7 @@ export async function settleEffect(
   journal: Journal,
   clock: Clock,
   owner: Owner,
+  sealerOf: SealerOf,
   runOrPrefix: string,
   position: Position,
   settlement: Settlement,
@@ -143,14 +158,26 @@ export async function settleEffect(
     const why = "the run goes on without it, and it can be settled once the run is over";
     throw invalid(`${positionName(position)} does not wait for it: ${why}`);
   }
-  const { by, how, comment } = settlement;
+  const { by, how } = settlement;
+  const value = settledValue(read, position, settlement);
+  const comment = hiddenComment(settlement.comment ?? null, value);
+  const body: JsonObject = { position, attempt, ...said(settlement), how, comment, once: `${position} ${attempt}` };
+  const isSensitive = marksIn(value).sensitive === true;
   await journal.post({
     run: head.run,
     verb: "settle",
     by,
-    body: { position, attempt, ...said(settlement), how, comment: comment ?? null, once: `${position} ${attempt}` },
+    body: isSensitive ? sealRequest(await sealerOf(read.origin), head.run, "settle", by, body) : body,
   });
   return receiptOf(journal, head.run, position, last?.seq ?? 0);
+}
+
+/** The value of a settlement, what its action calls sensitive marked; null where there is none. */
+function settledValue({ state, definition }: ReadRun, position: Position, settlement: Settlement): Val {
+  if (settlement.how !== "succeeded") return null;
+  const action = state.unknown.find((entry) => entry.position === position)?.action ?? "";
+  const schema = memberOf(pinnedManifest(definition, action), "output") ?? true;
+  return markSensitive(settlement.value as Val, schema as JsonSchema | boolean);
 }
 
 function said(settlement: Settlement): JsonObject {
@@ -212,16 +239,20 @@ async function addSettlement(
     checkSettlement(run, read, position, settlement);
     const { last } = read;
     if (last === null) throw notUnknown(run, read.state, position);
-    const recorder = new Recorder({ run, def: last.def, journal, lease, clock, listener: () => {} });
+    const recorder = new Recorder({ run, def: last.def, journal, lease, clock, listener: () => {}, sealer: null });
     recorder.observe({ ...last, trail: [] });
-    const { by, how, comment } = settlement;
+    const { by, how } = settlement;
+    const value = settledValue(read, position, settlement);
+    const comment = hiddenComment(settlement.comment ?? null, value);
+    // Nobody computes with it any more, so nothing is sealed beside it.
+    const shown = how === "succeeded" ? { value: recorded(value) } : said(settlement);
     await recorder.append([
       {
         kind: "call.settled",
         position,
         attempt: freeAttempt(read, position),
         in: undefined,
-        body: { by, how, ...said(settlement), comment: comment ?? null },
+        body: { by, how, ...shown, comment },
       },
     ]);
     return { run, position, waits: false, seq: last.seq };

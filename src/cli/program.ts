@@ -172,11 +172,19 @@ function runCommands(program: Command, does: Does): void {
   common(program.command("replay").argument("<run>", `${RUN}; or a file of runs export`), "ambit replay @last")
     .description("evaluate a run again from its records alone, and compare; contacts nothing")
     .option("--with <file>", "evaluate this changed workflow against what the run recorded of agents and tools")
-    .option("-i <name=value>", "a sensitive input again, where a decision hangs on it (repeatable)", collect)
+    .option(
+      "-i <name=value>",
+      "a sensitive input again, where what is sealed of it does not open (repeatable)",
+      collect,
+    )
     .action(does(async (run: string, options) => (await import("./commands/replay.ts")).replayCommand(run, options)));
   common(program.command("resume").argument("<run>", RUN), "ambit resume @last")
     .description("go on with a run that is suspended or whose process is gone; nothing recorded is done twice")
-    .option("-i <name=value>", "a sensitive input again, which records do not hold (repeatable)", collect)
+    .option(
+      "-i <name=value>",
+      "a sensitive input again, where what is sealed of it does not open (repeatable)",
+      collect,
+    )
     .option("--scripted <file>", "the script that it was started with")
     .option("--no-wait", NO_WAIT)
     .action(does(async (run: string, options) => (await import("./commands/resume.ts")).resumeCommand(run, options)));

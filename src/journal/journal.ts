@@ -26,6 +26,21 @@ export interface ChildProcess {
   startTime: string;
 }
 
+/** A text that lies sealed beside a record of a run; no reader of records gets to see it (DU-09). */
+export interface SealedPart {
+  seq: number;
+  text: string;
+}
+
+/**
+ * One run at a time of those with one key (DU-17): it holds the key from its acceptance to its end. `place` is its
+ * place among those that wait for it, null for a start that does not wait.
+ */
+export interface SingleRun {
+  key: string;
+  place: number | null;
+}
+
 /** What another process asks of a run's owner through the store (DU-08). */
 export interface RunRequest {
   id: number;
@@ -62,16 +77,33 @@ export interface RunFilter {
  * codes named at each call; any call may refuse with `store.unavailable`.
  */
 export interface Journal {
-  /** Writes the first records of a new run and takes its lease, in one transaction. `run.exists`, `run.owned`. */
-  create(records: RunRecord[], owner: Owner): Promise<Lease>;
+  /**
+   * Writes the first records of a new run, with what lies sealed beside them, and takes its lease, in one transaction.
+   * `run.exists`, `run.owned`, and `run.busy` where another run holds the key of `single`, or somebody waits before it.
+   */
+  create(records: RunRecord[], owner: Owner, sealed?: readonly SealedPart[], single?: SingleRun | null): Promise<Lease>;
+  /**
+   * Takes a place behind those that wait for a key; `run.busy` where `most` do. Whose owner is gone waits no more. A
+   * place ends with the `create` that it is for, or with `leaveQueue`.
+   */
+  queue(key: string, owner: Owner, most: number): Promise<number>;
+  /**
+   * Whom a place waits for: the run that holds the key, with its owner, or null for somebody before it in the queue.
+   * `free` once it is its turn.
+   */
+  turn(key: string, place: number): Promise<"free" | { run: RunHead | null }>;
+  leaveQueue(place: number): Promise<void>;
   /**
    * Takes a run whose owner is gone (or which has none): raises the epoch. `run.unknown`, `run.owned`. `processes`
    * are those that earlier owners listed and nobody has told to be ended; they stay listed until `setProcesses`
    * says otherwise, so a taker ends them before anything else it does (DU-11).
    */
   acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }>;
-  /** Appends; `journal.conflict` for a second write of an identity with other content, `run.owned` for a lost lease. */
-  append(lease: Lease, records: RunRecord[]): Promise<void>;
+  /**
+   * Appends, in one transaction with what lies sealed beside the records; `journal.conflict` for a second write of an
+   * identity with other content, `run.owned` for a lost lease.
+   */
+  append(lease: Lease, records: RunRecord[], sealed?: readonly SealedPart[]): Promise<void>;
   /** Lists the child processes of the run in its lease, in place of those listed before: these have been ended. */
   setProcesses(lease: Lease, processes: ChildProcess[]): Promise<void>;
   /**
@@ -84,6 +116,8 @@ export interface Journal {
    * shorter than asked for where records are large; only an empty one is the end.
    */
   read(run: string, fromSeq: number, limit: number): Promise<RunRecord[]>;
+  /** What lies sealed beside the record of this number, null where nothing does. */
+  sealed(run: string, seq: number): Promise<string | null>;
   /** Newest first. */
   list(filter: RunFilter): Promise<RunHead[]>;
   /** The run of this id, or the only one whose id begins so, or of `@last` and `@failed`: `run.unknown`. */

@@ -4,15 +4,21 @@
  *
  * - `sensitive`: never written or printed in clear.
  * - `suppressed`: stands for what a dry run did not do.
- * - `redacted`: a sensitive value that a history does not hold. It can be handed on and hashed, for records have
- *   every sensitive value masked; nothing may be decided by it and nothing dispatched with it.
+ * - `redacted`: a sensitive value that a history does not give, and why not. It can be handed on and hashed, for
+ *   records have every sensitive value masked; nothing may be decided by it and nothing dispatched with it.
  */
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
+
+/**
+ * Why a history does not give a sensitive value: nothing lies sealed beside the record; the key is not there; it was
+ * sealed with another key; it was sealed for another record; it was changed.
+ */
+export type Redacted = "unsealed" | "no_key" | "other_key" | "moved" | "damaged";
 
 export interface Marks {
   readonly sensitive?: true;
   readonly suppressed?: true;
-  readonly redacted?: true;
+  readonly redacted?: Redacted;
 }
 
 export class Marked {
@@ -28,19 +34,19 @@ export type Val = null | boolean | number | string | Val[] | { [key: string]: Va
 
 export const NO_MARKS: Marks = Object.freeze({});
 export const SENSITIVE: Marks = Object.freeze({ sensitive: true });
-const REDACTED: Marks = Object.freeze({ sensitive: true, redacted: true });
 
 export function hasMarks(marks: Marks): boolean {
-  return marks.sensitive === true || marks.suppressed === true || marks.redacted === true;
+  return marks.sensitive === true || marks.suppressed === true || marks.redacted !== undefined;
 }
 
 export function joinMarks(a: Marks, b: Marks): Marks {
   if (a === b || !hasMarks(b)) return a;
   if (!hasMarks(a)) return b;
+  const redacted = a.redacted ?? b.redacted;
   return {
     ...(a.sensitive || b.sensitive ? { sensitive: true as const } : {}),
     ...(a.suppressed || b.suppressed ? { suppressed: true as const } : {}),
-    ...(a.redacted || b.redacted ? { redacted: true as const } : {}),
+    ...(redacted === undefined ? {} : { redacted }),
   };
 }
 
@@ -126,15 +132,41 @@ export function setOwn<T>(target: { [key: string]: T }, key: string, value: T): 
   }
 }
 
-/** A recorded value as a run holds it again: each `{"$sensitive": true}` becomes a marked value that cannot be read. */
-export function rehydrate(json: Json): Val {
+/** What {@link recorded} masks of a value, in clear and in the order of the masks. */
+export function maskedParts(value: Val): Json[] {
+  const found: Json[] = [];
+  collectMasked(value, found);
+  return found;
+}
+
+function collectMasked(value: Val, found: Json[]): void {
+  if (value instanceof Marked) {
+    if (value.marks.sensitive) found.push(reveal(value.value));
+    else collectMasked(value.value, found);
+  } else if (Array.isArray(value)) {
+    for (const item of value) collectMasked(item, found);
+  } else if (isObject(value)) {
+    for (const key of Object.keys(value)) collectMasked(value[key] as Val, found);
+  }
+}
+
+/** A sensitive value that a history does not give. */
+export function redactedValue(why: Redacted): Val {
+  return new Marked(null, { sensitive: true, redacted: why });
+}
+
+/**
+ * A recorded value as a run holds it again. Each mask becomes what `unmask` gives, called in the order of
+ * {@link maskedParts}; by default a marked value that cannot be read.
+ */
+export function rehydrate(json: Json, unmask: () => Val = () => redactedValue("unsealed")): Val {
   if (!isSpecial(json)) return json as Val;
-  if (Array.isArray(json)) return json.map(rehydrate);
+  if (Array.isArray(json)) return json.map((item) => rehydrate(item, unmask));
   const map = json as JsonObject;
-  if (map["$sensitive"] === true && Object.keys(map).length === 1) return new Marked(null, REDACTED);
+  if (map["$sensitive"] === true && Object.keys(map).length === 1) return unmask();
   const literal = Object.keys(map).length === 1 ? map["$literal"] : undefined;
   const held = isObject(literal) ? (literal as JsonObject) : map;
   const out: { [key: string]: Val } = {};
-  for (const key of Object.keys(held)) setOwn(out, key, rehydrate(held[key] as Json));
+  for (const key of Object.keys(held)) setOwn(out, key, rehydrate(held[key] as Json, unmask));
   return out;
 }

@@ -1,5 +1,6 @@
 import { covers } from "../admit/policy-match.ts";
 import type { Json } from "../base/json.ts";
+import { markSensitive } from "../catalog/sensitive.ts";
 import { Fault } from "../errors/fault.ts";
 import type { AskOpenedBody } from "../journal/bodies.ts";
 import { peel, recorded, type Val } from "../plan/marked.ts";
@@ -27,6 +28,7 @@ export async function approval(
   if (!covers(policy.approve, action)) return { is: "approved", args };
   const { scheduler } = interpreter;
   const id = askId(interpreter.run, position);
+  const input = interpreter.admitted.definition.manifests[action]?.manifest.input ?? true;
   const opened: AskOpenedBody = {
     for: "approval",
     id,
@@ -48,7 +50,8 @@ export async function approval(
     onBudget: "abort",
     flush: true,
     parks: "approval",
-    start: (context) => awaitAnswer(context, position, interpreter.identity, opened),
+    start: (context) =>
+      awaitAnswer(context, position, interpreter.identity, opened, (given) => markSensitive(given, input)),
   });
   const stop = scope.current;
   if (stop !== null) return { is: "stopped", stop };

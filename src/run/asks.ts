@@ -19,6 +19,7 @@ import type { RunRequest } from "../journal/journal.ts";
 import type { Field } from "../plan/field.ts";
 import { recorded, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
+import { hideText, sensitiveTexts } from "./hide.ts";
 import type { EffectContext, LiveBody } from "./scheduler.ts";
 
 /** `ask_` and 16 hex digits. */
@@ -70,7 +71,8 @@ function invalid(why: string): Refusal {
   return new Refusal("input.invalid", `The answer does not fit: ${why}.`, {});
 }
 
-function returnsOf(opened: AskOpenedBody): Field[] {
+/** The fields of the answer to a question. */
+export function returnsOf(opened: AskOpenedBody): Field[] {
   return (Array.isArray(opened.returns) ? opened.returns : []) as unknown as Field[];
 }
 
@@ -87,12 +89,16 @@ export function votesNeeded(opened: AskOpenedBody): number {
   return typeof count === "number" ? count : 1;
 }
 
-/** Waits for the end of a question whose `ask.opened` stands: the body of its `ask.ended`. */
+/**
+ * Waits for the end of a question whose `ask.opened` stands: the body of its `ask.ended`. `marked` marks what is
+ * sensitive in the arguments that an approval gives.
+ */
 export async function awaitAnswer(
   context: EffectContext,
   position: Position,
   initiator: string,
   opened: AskOpenedBody,
+  marked: (args: Val) => Val = (args) => args,
 ): Promise<LiveBody> {
   const { clock, effect, inbox } = context;
   const voters = context.noted("ask.vote").map((vote) => String(vote.body["by"]));
@@ -112,11 +118,9 @@ export async function awaitAnswer(
     if (!counts({ opened, initiator, voters }, answer)) continue;
     const value = saidIn(opened, answer);
     const yes = isObject(value) && value["approved"] === true;
-    const said = {
-      by: answer.by,
-      value: opened.for === "approval" ? null : boundValue(opened, value),
-      comment: answer.comment,
-    };
+    const bound = opened.for === "approval" ? marked(answer.value as Val) : boundValue(opened, value);
+    const comment = hiddenComment(answer.comment, bound);
+    const said = { by: answer.by, value: opened.for === "approval" ? null : bound, comment };
     voters.push(answer.by);
     if (votesNeeded(opened) > 1) {
       const vote = recorded(said as Val) as JsonObject;
@@ -126,12 +130,15 @@ export async function awaitAnswer(
     return {
       how: answer.how,
       by: voters,
-      ...(opened.for === "approval" && answer.value === null
-        ? {}
-        : { value: opened.for === "approval" ? (answer.value as Val) : said.value }),
-      comment: answer.comment,
+      ...(opened.for === "approval" && answer.value === null ? {} : { value: bound }),
+      comment,
     };
   }
+}
+
+/** Somebody may say in words what the value beside them keeps from being seen. */
+export function hiddenComment(comment: string | null, beside: Val): string | null {
+  return comment === null ? null : hideText(comment, sensitiveTexts([beside]));
 }
 
 /** What `in` of the records of a question is the hash of. */
@@ -189,23 +196,30 @@ export function expiryOf(now: number, expires: number | null): string | null {
 }
 
 /** Waits for a settlement of an effect whose outcome is not known. */
-export async function awaitSettlement(context: EffectContext, position: Position, attempt: number): Promise<LiveBody> {
+export async function awaitSettlement(
+  context: EffectContext,
+  position: Position,
+  attempt: number,
+  marked: (value: Val) => Val,
+): Promise<LiveBody> {
   for (;;) {
     const request = context.inbox.take(
       ({ verb, body }) => verb === "settle" && body["position"] === position && body["attempt"] === attempt,
     );
-    if (request !== null) return settledBody(request);
+    if (request !== null) return settledBody(request, marked);
     if (context.effect.stop !== null) return { by: "", how: "left" };
     context.park();
     await nextChange(context, Number.POSITIVE_INFINITY);
   }
 }
 
-function settledBody({ by, body }: RunRequest): LiveBody {
+function settledBody({ by, body }: RunRequest, marked: (value: Val) => Val): LiveBody {
   const comment = typeof body["comment"] === "string" ? body["comment"] : null;
   switch (body["how"]) {
-    case "succeeded":
-      return { by, how: "succeeded", value: (body["value"] ?? null) as Val, comment };
+    case "succeeded": {
+      const value = marked((body["value"] ?? null) as Val);
+      return { by, how: "succeeded", value, comment: hiddenComment(comment, value) };
+    }
     case "failed":
       return { by, how: "failed", code: String(body["code"] ?? "action.failed"), comment };
     default:

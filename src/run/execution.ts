@@ -18,6 +18,7 @@ import { Parked } from "./past.ts";
 import type { Draft, Recorder } from "./recorder.ts";
 import { type ParkedAt, Scheduler, type Witness, type Witnessed } from "./scheduler.ts";
 import { LexicalScope } from "./scope.ts";
+import type { OpenBody } from "./sealed-parts.ts";
 import { StepCount } from "./step-count.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 import { reportedUsage } from "./usage.ts";
@@ -35,6 +36,7 @@ export interface Roots {
 export interface ExecutionSource {
   mode: "run" | "replay";
   history: History | null;
+  open?: OpenBody;
   inbox?: Inbox;
   onLive?: (redispatched: Position[]) => Promise<void>;
   onParked?: (waiting: ParkedAt[]) => Draft | null;
@@ -76,6 +78,7 @@ export class Execution {
       mode: source.mode,
       history: source.history,
       startedAt: Date.parse(roots.startedAt),
+      ...(source.open === undefined ? {} : { open: source.open }),
       ...(source.inbox === undefined ? {} : { inbox: source.inbox }),
       ...(source.onLive === undefined ? {} : { onLive: source.onLive }),
       ...(source.onParked === undefined ? {} : { onParked: source.onParked }),

@@ -104,7 +104,7 @@ function markShape(shape: FieldShape, value: Val): Val {
     : mark(value, SENSITIVE);
 }
 
-/** Whether a declared shape calls any part of itself sensitive. */
+/** Whether a declaration, or one within it, calls its value sensitive. */
 export function holdsSensitive(shape: FieldShape): boolean {
   if (shape.sensitive) return true;
   if (shape.items !== undefined && holdsSensitive(shape.items)) return true;

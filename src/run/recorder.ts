@@ -3,9 +3,12 @@ import { hashJson } from "../base/hash.ts";
 import { type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import { type EventKind, RECORD_VERSION, type RunRecord, type TrailEntry } from "../journal/event.ts";
 import { outOfJson } from "../journal/hashes.ts";
-import type { Journal, Lease } from "../journal/journal.ts";
+import type { Journal, Lease, SealedPart } from "../journal/journal.ts";
+import type { Val } from "../plan/marked.ts";
 import { type Position, positionName } from "../plan/position.ts";
 import { HistoryMismatch } from "./history.ts";
+import { placeOf, sealedText } from "./sealed-parts.ts";
+import type { Sealer } from "./sealer.ts";
 
 /** A record before it has its place: what the interpreter, or an effect, wants written. */
 export interface Draft {
@@ -15,6 +18,8 @@ export interface Draft {
   /** What was handed over, to be hashed; undefined where there is nothing. */
   in: Json | undefined;
   body: JsonObject;
+  /** The body as the run holds it, where parts of it are sealed beside the record. */
+  clear?: { [key: string]: Val };
 }
 
 export function inHash(draft: Pick<Draft, "in">): string | null {
@@ -31,6 +36,7 @@ export class Recorder {
   readonly #journal: Journal | null;
   readonly #clock: Clock;
   readonly #listener: (record: RunRecord) => void;
+  readonly #sealer: Sealer | null;
   #lease: Lease | null;
   #afterAppend: () => void = () => {};
   #seq = 0;
@@ -45,6 +51,8 @@ export class Recorder {
     clock: Clock;
     /** Told of each record once it is on disk. */
     listener: (record: RunRecord) => void;
+    /** Null where nothing sensitive is written that a resume reads back. */
+    sealer: Sealer | null;
   }) {
     this.run = options.run;
     this.def = options.def;
@@ -52,6 +60,7 @@ export class Recorder {
     this.#lease = options.lease;
     this.#clock = options.clock;
     this.#listener = options.listener;
+    this.#sealer = options.sealer;
   }
 
   get seq(): number {
@@ -119,10 +128,24 @@ export class Recorder {
     }));
   }
 
+  /** What lies sealed beside the records that were made of drafts. */
+  seal(records: readonly RunRecord[], drafts: readonly Draft[]): SealedPart[] {
+    const sealed: SealedPart[] = [];
+    for (const [i, record] of records.entries()) {
+      const text = this.#sealer === null ? null : sealedText(drafts[i]?.clear ?? {});
+      if (text !== null && this.#sealer !== null) {
+        sealed.push({ seq: record.seq, text: this.#sealer.seal(placeOf(record), text) });
+      }
+    }
+    return sealed;
+  }
+
   /** Appends; resolves when the records are on disk. */
   async append(drafts: readonly Draft[]): Promise<RunRecord[]> {
     const records = this.make(drafts);
-    if (this.#journal !== null && this.#lease !== null) await this.#journal.append(this.#lease, records);
+    if (this.#journal !== null && this.#lease !== null) {
+      await this.#journal.append(this.#lease, records, this.seal(records, drafts));
+    }
     for (const record of records) this.#listener(record);
     this.#afterAppend();
     return records;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { systemClock } from "../base/clock.ts";
+import { newKey, openSealer } from "../host/keys/sealer.ts";
 import { ownOwner } from "../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../host/stores/memory.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
@@ -33,6 +34,7 @@ async function takenOver(during: (run: ActiveRun) => void): Promise<{ records: R
       clock: systemClock,
       journal,
       owner,
+      sealer: openSealer(newKey()),
       connectors: new Map([["crm", crm]]),
       runners: BASIC_RUNNERS,
       onRecord: (record) => records.push(record),

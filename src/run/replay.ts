@@ -14,6 +14,7 @@ import { Execution, type Roots } from "./execution.ts";
 import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
 import { Recorder } from "./recorder.ts";
 import type { Scheduler } from "./scheduler.ts";
+import { nothingSealed, type OpenBody } from "./sealed-parts.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
 export type ReplayReport =
@@ -38,6 +39,8 @@ export async function replayRun(
   records: History,
   /** The plan is another than the recorded one: agents and tools come from the history, the end is not compared. */
   changed = false,
+  /** Opens what lies sealed beside the records. */
+  open: OpenBody = nothingSealed,
 ): Promise<ReplayReport> {
   const seen: { ended: RunRecord | null; events: number; last: RunRecord | null } = {
     ended: null,
@@ -62,8 +65,13 @@ export async function replayRun(
     lease: null,
     clock: NO_CLOCK,
     listener: () => {},
+    sealer: null,
   });
-  const execution = new Execution(admitted, roots, new Map(), runners, recorder, NO_CLOCK, { mode: "replay", history });
+  const execution = new Execution(admitted, roots, new Map(), runners, recorder, NO_CLOCK, {
+    mode: "replay",
+    history,
+    open,
+  });
   try {
     const computed = await execution.run();
     if (changed) return reevaluated(computed, seen.events);

@@ -4,6 +4,7 @@ import { agentRunner } from "../agent/loop.ts";
 import type { TurnRequest } from "../agent/model.ts";
 import { systemClock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { newKey, openSealer } from "../host/keys/sealer.ts";
 import { ownOwner } from "../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../host/stores/memory.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
@@ -106,6 +107,7 @@ test("notes I3: a run that is cut at any record and resumed ends as if it had no
           clock: systemClock,
           journal,
           owner,
+          sealer: openSealer(newKey()),
           connectors: new Map([["crm", again.crm]]),
           runners: { ...BASIC_RUNNERS, agent: agentRunner(new Map([["helper", again.model]])) },
           onRecord: (record) => fresh.push(record),

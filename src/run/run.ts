@@ -8,7 +8,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { Connector } from "../catalog/connector.ts";
 import { Refusal } from "../errors/fault.ts";
 import type { RunRecord } from "../journal/event.ts";
-import type { Journal, Lease, Owner } from "../journal/journal.ts";
+import type { Journal, Lease, Owner, SingleRun } from "../journal/journal.ts";
 import type { SuspendReason } from "../journal/outcome.ts";
 import { recorded, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
@@ -21,6 +21,8 @@ import { CRASHES_UNTIL_STUCK, Parked, Past } from "./past.ts";
 import { processList } from "./processes.ts";
 import { type Draft, Recorder } from "./recorder.ts";
 import type { ParkedAt } from "./scheduler.ts";
+import { openRequest, opensFrom } from "./sealed-parts.ts";
+import type { Sealer } from "./sealer.ts";
 import type { StepRunners } from "./steps/step-runner.ts";
 
 /** What a run needs of its surroundings; the composition root makes it. */
@@ -28,6 +30,7 @@ export interface RunEnvironment {
   clock: Clock;
   journal: Journal;
   owner: Owner;
+  sealer: Sealer;
   connectors: ReadonlyMap<string, Connector>;
   /** For every kind of step that the plan has. */
   runners: StepRunners;
@@ -47,6 +50,8 @@ export interface StartOptions {
   durability: string;
   /** Where it was started, for a later `resume`. */
   origin: JsonObject;
+  /** Of a plan with `single`: its value, and the key that the run holds until its end. */
+  single: { value: string; held: SingleRun } | null;
 }
 
 /** A run that this process owns. */
@@ -69,10 +74,11 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
     lease: null,
     clock: env.clock,
     listener: env.onRecord,
+    sealer: env.sealer,
   });
   const inputs = recorded(options.inputs);
   const { plan, limits } = admitted.definition;
-  const first = recorder.make([
+  const drafts: Draft[] = [
     {
       kind: "run.accepted",
       position: "",
@@ -85,7 +91,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
         inputs,
         trigger: options.trigger,
         identity: options.identity,
-        single: null,
+        single: options.single?.value ?? null,
         seed: options.seed,
         deadline_at: isoTime(env.clock.now() + limits.deadline),
         profile: "standard",
@@ -95,10 +101,12 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
         builtins: null,
         origin: options.origin,
       },
+      clear: { inputs: options.inputs },
     },
     { kind: "run.started", position: "", attempt: 1, in: undefined, body: { attempt: 1 } },
-  ]);
-  const lease = await env.journal.create(first, env.owner);
+  ];
+  const first = recorder.make(drafts);
+  const lease = await env.journal.create(first, env.owner, recorder.seal(first, drafts), options.single?.held);
   recorder.setLease(lease);
   for (const record of first) env.onRecord(record);
   const started = first[1];
@@ -133,6 +141,7 @@ export function resumeRun(
     lease,
     clock: env.clock,
     listener: env.onRecord,
+    sealer: env.sealer,
   });
   // There may be no further one: what is written next has to come after these.
   for (const record of first) recorder.observe(record);
@@ -153,10 +162,11 @@ function own(
     // A store that refuses here refuses the next append as well, and that one ends the run.
     list().catch(() => {});
   });
-  const inbox = new Inbox();
+  const inbox = new Inbox((request) => openRequest(env.sealer, request));
   const execution = new Execution(admitted, roots, env.connectors, env.runners, recorder, env.clock, {
     mode: "run",
     history,
+    open: opensFrom(env.journal, env.sealer),
     inbox,
     onParked: (waiting) => {
       if (env.leavesTimers !== true && waiting.some(({ reason }) => reason === "timer")) return null;

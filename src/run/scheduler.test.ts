@@ -5,7 +5,15 @@ import { type EffectRequest, type LiveBody, Scheduler } from "./scheduler.ts";
 
 function made(clock: Clock = systemClock): { scheduler: Scheduler; seen: string[] } {
   const seen: string[] = [];
-  const recorder = new Recorder({ run: "r", def: "d", journal: null, lease: null, clock, listener: () => {} });
+  const recorder = new Recorder({
+    run: "r",
+    def: "d",
+    journal: null,
+    lease: null,
+    clock,
+    listener: () => {},
+    sealer: null,
+  });
   const scheduler = new Scheduler({
     clock,
     drainGrace: 20,

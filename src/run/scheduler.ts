@@ -20,7 +20,7 @@ import { type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import { type DeliveryKind, type EventKind, isDelivery, type RunRecord, recordKey } from "../journal/event.ts";
 import { outOfJson } from "../journal/hashes.ts";
 import type { SuspendReason } from "../journal/outcome.ts";
-import { recorded, rehydrate, type Val } from "../plan/marked.ts";
+import { recorded, type Val } from "../plan/marked.ts";
 import { type Position, positionName } from "../plan/position.ts";
 import type { Stop } from "./end.ts";
 import { type History, HistoryEnd, HistoryMismatch } from "./history.ts";
@@ -31,6 +31,7 @@ import { Notes } from "./notes.ts";
 import { Parked } from "./past.ts";
 import { type Draft, inHash, type Recorder } from "./recorder.ts";
 import { needClear } from "./redacted.ts";
+import { nothingSealed, type OpenBody } from "./sealed-parts.ts";
 import { type ScopeTimer, StopScope } from "./stop-scope.ts";
 import { rememberHash } from "./value-hash.ts";
 
@@ -142,6 +143,7 @@ export class Scheduler {
   /** Above the scopes of cleanups: what stops the run does not stop them. */
   readonly #cleanups = new StopScope("", null);
   #history: History | null;
+  readonly #open: OpenBody;
   #running = 0;
   #now: number;
   #live = false;
@@ -164,6 +166,8 @@ export class Scheduler {
     witness: Witness;
     mode: SchedulerMode;
     history: History | null;
+    /** Opens what lies sealed beside the records; by default nothing does. */
+    open?: OpenBody;
     startedAt: number;
     /** What people ask of the run; nobody does in a replay. */
     inbox?: Inbox;
@@ -178,6 +182,7 @@ export class Scheduler {
     this.#witness = options.witness;
     this.#mode = options.mode;
     this.#history = options.history;
+    this.#open = options.open ?? nothingSealed;
     this.#live = options.history === null;
     this.#now = options.startedAt;
     this.#onLive = options.onLive ?? null;
@@ -356,13 +361,7 @@ export class Scheduler {
     scope.requested = true;
     this.#stopsUnderWay++;
     this.#commit(
-      {
-        kind: "stop.decided",
-        position: scope.position,
-        attempt: scope.number,
-        in: undefined,
-        body: recordedBody(stopBody(stop)),
-      },
+      { kind: "stop.decided", position: scope.position, attempt: scope.number, in: undefined },
       stopBody(stop),
       scope,
     );
@@ -450,7 +449,7 @@ export class Scheduler {
         effect.settled();
         request.scope?.leave(effect);
         const { kind, position, attempt } = request;
-        this.#commit({ kind, position, attempt, in: request.in, body: recordedBody(body) }, body, null);
+        this.#commit({ kind, position, attempt, in: request.in }, body, null);
       },
       (error: unknown) => {
         effect.settled();
@@ -467,9 +466,9 @@ export class Scheduler {
     return appended;
   }
 
-  #commit(draft: Draft, body: LiveBody, scope: StopScope | null): void {
+  #commit(draft: Omit<Draft, "body">, body: LiveBody, scope: StopScope | null): void {
     if (this.#closed) return;
-    this.#append([draft]).then(
+    this.#append([{ ...draft, body: recordedBody(body), clear: body }]).then(
       (records) => {
         const record = records[records.length - 1];
         invariant(record !== undefined, "an append without a record");
@@ -541,7 +540,7 @@ export class Scheduler {
       this.notes.read(record);
       return null;
     }
-    return { record, body: rehydrateBody(record.body), scope: null };
+    return { record, body: await this.#open(record), scope: null };
   }
 
   /**
@@ -723,8 +722,4 @@ function intentKey({ position, attempt }: { position: Position; attempt: number 
 
 function recordedBody(body: LiveBody): JsonObject {
   return recorded(body) as JsonObject;
-}
-
-function rehydrateBody(body: JsonObject): LiveBody {
-  return rehydrate(body) as LiveBody;
 }

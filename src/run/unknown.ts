@@ -5,6 +5,7 @@
  * I2: what settles it is a record of its own: a replay asks nobody.
  */
 import { invariant } from "../base/invariant.ts";
+import { markSensitive } from "../catalog/sensitive.ts";
 import { sayProblems } from "../catalog/value-problem.ts";
 import { checkValue } from "../catalog/value-schema.ts";
 import { Fault } from "../errors/fault.ts";
@@ -77,6 +78,7 @@ async function abort(interpreter: Interpreter, { fault, position }: UnknownCall)
 
 /** Parks until `ambit resolve`. */
 async function halt(interpreter: Interpreter, { action, position, attempt, scope }: UnknownCall): Promise<Settled> {
+  const output = interpreter.admitted.definition.manifests[action]?.manifest.output ?? true;
   const { body } = await interpreter.scheduler.wait({
     kind: "call.settled",
     position,
@@ -85,7 +87,7 @@ async function halt(interpreter: Interpreter, { action, position, attempt, scope
     scope,
     onBudget: "abort",
     parks: "halt",
-    start: (context) => awaitSettlement(context, position, attempt),
+    start: (context) => awaitSettlement(context, position, attempt, (value) => markSensitive(value, output)),
   });
   const stop = scope.current;
   if (body["how"] !== "left") interpreter.ends.settle(position);

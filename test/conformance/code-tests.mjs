@@ -12,10 +12,12 @@ export const CODE_TESTS = {
   "flow.not_unknown": "src/app/settlements.test.ts",
   "internal.invariant": "test/conformance/uncased-codes.test.ts",
   "run.unknown": "test/faults/replay.test.ts",
+  "run.busy": "src/app/single.test.ts",
   "run.exists": "test/faults/owner.test.ts",
   "run.owned": "test/faults/owner.test.ts",
   "journal.corrupt": "test/faults/replay.test.ts",
   "journal.conflict": "test/contracts/journal.ts",
   "store.unavailable": "test/contracts/journal.test.ts",
+  "history.redacted": "src/app/sealed.test.ts",
   "history.mismatch": "test/conformance/uncased-codes.test.ts",
 };

@@ -70,6 +70,19 @@ describe("sqlite", () => {
     return Object.values(row)[0];
   }
 
+  test("a store of the released version is taken as it is, and gets what it lacks", async () => {
+    const before = await opened();
+    const lease = await before.create(shortRun("r1").records, owner("a"));
+    await before.release(lease);
+    await before.close();
+    tamper("DROP TABLE sealed; DROP TABLE singles; DROP TABLE places; PRAGMA user_version = 1");
+    const journal = await opened();
+    expect((await journal.read("r1", 1, 10)).length).toBe(3);
+    expect(await journal.sealed("r1", 1)).toBeNull();
+    await journal.create(shortRun("r2").records, owner("a"), [{ seq: 1, text: "s" }]);
+    expect(await journal.sealed("r2", 1)).toBe("s");
+  });
+
   describe("sqlite I3: damage (DU-06)", () => {
     test.each([
       ["a byte of its body", "UPDATE records SET data = replace(data, 'a-1', 'a-2') WHERE seq = 3"],

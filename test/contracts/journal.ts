@@ -55,6 +55,53 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
 
     const part = (history: History, from: number, to?: number): RunRecord[] => history.records.slice(from, to);
 
+    describe("the key of single (DU-17)", () => {
+      const start = (run: string, key: string, place: number | null = null) =>
+        journal.create(shortRun(run).records, owner("a"), [], { key, place });
+
+      test("is one run's as long as that is open, whoever owns it, and then free", async () => {
+        const history = shortRun("r1");
+        const lease = await journal.create(part(history, 0, 2), owner("a"), [], { key: "k", place: null });
+        const refused = await refusal(start("r2", "k"));
+        expect(refused.fault).toMatchObject({ code: "run.busy", details: { run: "r1" } });
+        expect(await codeOf(journal.find("r2"))).toBe("run.unknown");
+        await start("r3", "other");
+        await journal.release(lease);
+        expect(await codeOf(start("r2", "k"))).toBe("run.busy");
+        const again = await journal.acquire("r1", owner("b"));
+        await journal.append(again.lease, history.ended("completed").records.slice(2));
+        await start("r2", "k");
+        expect((await journal.find("r2")).run).toBe("r2");
+      });
+
+      test("goes to those that wait, the first one first; who leaves is passed over", async () => {
+        const history = shortRun("r1");
+        const lease = await journal.create(part(history, 0, 2), owner("a"), [], { key: "k", place: null });
+        const [one, two, three] = [
+          await journal.queue("k", owner("a"), 3),
+          await journal.queue("k", owner("b"), 3),
+          await journal.queue("k", owner("c"), 3),
+        ];
+        expect(await codeOf(journal.queue("k", owner("d"), 3))).toBe("run.busy");
+        expect(await journal.turn("k", two)).toMatchObject({ run: { run: "r1" } });
+        await journal.append(lease, history.ended("completed").records.slice(2));
+        expect(await journal.turn("k", two)).toEqual({ run: null });
+        expect(await codeOf(start("r2", "k", two))).toBe("run.busy");
+        expect(await codeOf(start("r2", "k"))).toBe("run.busy");
+        await journal.leaveQueue(one);
+        expect(await journal.turn("k", two)).toBe("free");
+        await start("r2", "k", two);
+        expect(await journal.turn("k", three)).toMatchObject({ run: { run: "r2" } });
+        await journal.leaveQueue(three);
+      });
+
+      test("of starts in the same moment one wins", async () => {
+        const tried = await Promise.allSettled(["r1", "r2", "r3", "r4"].map((run) => start(run, "k")));
+        expect(tried.filter(({ status }) => status === "fulfilled").length).toBe(1);
+        expect((await journal.list({ limit: 9 })).length).toBe(1);
+      });
+    });
+
     describe("records", () => {
       test("what was written is read back, in order and whole", async () => {
         const history = shortRun("r1").call(
@@ -74,6 +121,41 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
         expect((await journal.read("r1", 3, 10)).map((record) => record.seq)).toEqual([3]);
         expect(await journal.read("r1", 4, 10)).toEqual([]);
         expect(await codeOf(journal.read("nobody", 1, 1))).toBe("run.unknown");
+      });
+
+      test("what lies sealed beside a record is given to who asks for it, and no record shows it", async () => {
+        const history = shortRun("r1").call("next", 2);
+        const lease = await journal.create(part(history, 0, 2), owner("a"), [{ seq: 1, text: "sealed-1" }]);
+        await journal.append(lease, part(history, 2), [{ seq: 4, text: "sealed-4" }]);
+        const parts = await Promise.all([1, 2, 3, 4, 5].map((seq) => journal.sealed("r1", seq)));
+        expect(parts).toEqual(["sealed-1", null, null, "sealed-4", null]);
+        expect(JSON.stringify(await journal.read("r1", 1, 100))).toBe(JSON.stringify(history.records));
+        expect(await codeOf(journal.sealed("nobody", 1))).toBe("run.unknown");
+      });
+
+      test("of a second write of an identity nothing is kept, what is sealed beside it included", async () => {
+        const history = shortRun("r1");
+        const third = history.records[2] as RunRecord;
+        const lease = await journal.create(part(history, 0, 2), owner("a"));
+        await journal.append(lease, [third], [{ seq: 3, text: "first" }]);
+        await journal.append(lease, [third], [{ seq: 3, text: "second" }]);
+        expect(await journal.sealed("r1", 3)).toBe("first");
+      });
+
+      test("what is refused leaves nothing sealed behind", async () => {
+        const history = shortRun("r1");
+        const lease = await journal.create(part(history, 0, 2), owner("a"));
+        const bad = { ...(history.records[2] as RunRecord), run: "r2" };
+        expect(await codeOf(journal.append(lease, [bad], [{ seq: 3, text: "x" }]))).toBe("journal.conflict");
+        await journal.append(lease, part(history, 2));
+        expect(await journal.sealed("r1", 3)).toBeNull();
+        await journal.release(lease);
+        const again = await journal.acquire("r1", owner("b"));
+        expect(await codeOf(journal.append(lease, [{ ...bad, run: "r1", seq: 4 }], [{ seq: 4, text: "x" }]))).toBe(
+          "run.owned",
+        );
+        expect(await journal.sealed("r1", 4)).toBeNull();
+        await journal.release(again.lease);
       });
 
       test("what a caller does to a record afterwards changes nothing", async () => {

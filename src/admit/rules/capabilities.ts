@@ -55,15 +55,6 @@ export function checkCapabilities(admission: Admission): void {
       });
     }
   }
-  const span = plan.steps[0]?.span;
-  if (span === undefined) return;
-  if (plan.single !== undefined) {
-    find(admission, {
-      code: "capability.unsupported",
-      message: "single is parsed and not run by this version.",
-      at: span,
-    });
-  }
 }
 
 /** What this version runs, as a step says it. */
@@ -86,8 +77,6 @@ export const SUPPORTED = [
 
 /** What it parses and refuses: never ignored. The README lists them, and a test holds it against this. */
 export const UNSUPPORTED_KINDS: { [kind in Step["kind"]]?: string } = {};
-
-export const UNSUPPORTED_KEYS = ["single"] as const;
 
 function unsupportedIn(step: Step): { what: string; word: StepWord }[] {
   const found: { what: string; word: StepWord }[] = [];

@@ -2,6 +2,7 @@ import type { AdmittedPlan } from "../../admit/admitted-plan.ts";
 import { systemClock } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Connector } from "../../catalog/connector.ts";
+import { newKey, openSealer } from "../../host/keys/sealer.ts";
 import { ownOwner } from "../../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../../host/stores/memory.ts";
 import type { EndedBody } from "../../journal/bodies.ts";
@@ -55,6 +56,7 @@ export async function resumed(
       clock: systemClock,
       journal,
       owner,
+      sealer: openSealer(newKey()),
       connectors: new Map(connectors.map((connector) => [connector.name, connector])),
       runners: { ...BASIC_RUNNERS, agent: agentRunner(new Map([["helper", model]])) },
       onRecord: (record) => fresh.push(record),

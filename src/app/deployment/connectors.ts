@@ -135,6 +135,7 @@ class ConnectorsReader {
     const manifest = await this.#manifest(name, keys, path, how);
     const connections = this.#connections(keys, path);
     const knowledge = section.boolean(keys, path, "knowledge") ?? false;
+    if (knowledge) section.withoutEffect(keys, path, "knowledge");
     return how && manifest && { name, how, manifest, connections, knowledge };
   }
 

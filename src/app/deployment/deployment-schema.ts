@@ -72,7 +72,9 @@ function top(): { [key: string]: Schema } {
         path: path({ description: "The database, or memory." }),
         durability: oneOf(["full", "process"], { description: "full: on disk before it counts." }),
         retention: noneOrDuration({ description: "How long ended runs are kept." }),
-        key: secretHere({ description: "Encrypts what is stored." }),
+        key: secretHere({
+          description: "Seals sensitive values; 32 characters at least. By default the store has a key file.",
+        }),
       }),
       full(),
       { description: "Where runs are kept: a path, memory, or a map.", examples: [".ambit/ambit.db"] },

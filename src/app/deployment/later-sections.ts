@@ -3,8 +3,12 @@ import { clip } from "../../text/reader.ts";
 import { toJson } from "../../text/tree.ts";
 import { type Keys, keySpan, type Section } from "./section.ts";
 
-/** Keys of parts of the engine that read their own values from the file: here they are only checked. */
+/** What no part of the engine reads yet: whoever builds one takes its section off this list. */
+const WITHOUT_EFFECT = ["workflows", "models", "sandbox", "coordinate", "awl", "serve"] as const;
+
+/** Sections of parts of the engine that are not there yet: they are checked, and it is said that nothing reads them. */
 export function checkLaterSections(section: Section, top: Keys): void {
+  for (const key of WITHOUT_EFFECT) section.withoutEffect(top, "", key);
   checkSandbox(section, top);
   checkCoordinate(section, top);
   checkAwl(section, top);

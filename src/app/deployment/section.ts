@@ -164,6 +164,15 @@ export class Section {
     return out;
   }
 
+  /** A key that is understood and changes nothing in this version: nobody shall rely on it. */
+  withoutEffect(keys: Keys, base: string, key: string): void {
+    const entry = keys.get(key);
+    if (!entry) return;
+    const path = keyPath(base, key);
+    const message = `${path} is checked and has no effect in this version.`;
+    this.reader.report("deployment.no_effect", keySpan(entry), path, message, "", "warning");
+  }
+
   bad(at: { start: number; end: number }, path: string, message: string, help = ""): void {
     this.reader.report(CODE, at, path, message.charAt(0).toUpperCase() + message.slice(1), help);
   }

@@ -9,6 +9,13 @@ export const catalogCodes = {
     example: "limits: { dedline: 1h }   # deadline: 1h",
     since: "0.1.0",
   },
+  "deployment.no_effect": {
+    summary: "A key of ambit.yaml is understood and changes nothing in this version.",
+    cause: "It belongs to a part of the engine that this version does not have; its value is checked and not used.",
+    fix: "Do not rely on it: take it out, or keep it for a later version and bound the matter in another way until then.",
+    example: "store: { path: .ambit/ambit.db, retention: 30d }   # nothing is deleted by itself yet",
+    since: "0.1.0",
+  },
   "deployment.missing_secret": {
     summary: "A secret that the run needs is not there.",
     cause:

@@ -22,6 +22,14 @@ export const storeCodes = {
     example: "ambit resume @last   # while `ambit run` still works on it in another terminal",
     since: "0.1.0",
   },
+  "run.busy": {
+    summary: "Another run has the value of `single` that this start has.",
+    cause:
+      "Of one workflow name and value of `single` one run is under way, from its acceptance to its end, also while it is parked or its process is gone. With `overlap: skip` or `--no-wait` nobody waits for it; with `overlap: queue` at most 100 starts do.",
+    fix: "The message names the run. Wait for its end, go on with it (`ambit resume RUN`) or end it (`ambit cancel RUN`); with `overlap: queue` a start waits its turn.",
+    example: 'ambit run a.workfile.yaml -i sender=ana   # twice, with single: "{{ inputs.sender }}"',
+    since: "0.1.0",
+  },
   "journal.corrupt": {
     summary: "A record of the history is damaged or missing.",
     cause:
@@ -48,17 +56,18 @@ export const storeCodes = {
   "history.mismatch": {
     summary: "The history does not fit what is computed from it.",
     cause:
-      "A replay or resume came to another step, value or order than was recorded: the records were changed, another version of the engine reads them otherwise, or a changed file asks for something of which there is no record.",
+      "A replay or resume came to another step, value or order than was recorded, or was given other inputs than the run was started with: the records were changed, another version of the engine reads them otherwise, or a changed file asks for something of which there is no record.",
     fix: "The message names the position, what was expected and what is recorded. With `--with FILE` only what is recorded can be asked for; otherwise take the run from a backup, or go on with the version of ambit that began it.",
     example: "ambit resume imported   # whose call records other arguments than the file gives",
     since: "0.1.0",
   },
   "history.redacted": {
-    summary: "The history lacks a sensitive value that is needed here.",
+    summary: "A sensitive value that is needed here does not open.",
     cause:
-      "Sensitive values are left out of the history; this replay or resume would have to decide by one, or to hand it to a call.",
-    fix: "Resume with the sensitive inputs given again: `ambit resume RUN -i name=value`. A replay is given none: it takes the recorded results, and stops where a decision hangs on a sensitive value.",
-    example: "ambit replay @last   # of a run with if: \"{{ inputs.token == 't-1' }}\", token being sensitive",
+      "Sensitive values lie sealed beside the history. This replay or resume would have to decide by one, or to hand it to a call, and nothing is sealed there (an export takes none along), the key of the store is not there or is another one, or the part was changed or put beside another record.",
+    fix: "The message says which it is. Put back the key that the run was recorded with (.ambit/key, or the secret of store.key), or the store from a backup; a sensitive input can also be given again: `ambit resume RUN -i name=value`.",
+    example:
+      "ambit replay run.jsonl   # exported from a run with if: \"{{ inputs.token == 't-1' }}\", token being sensitive",
     since: "0.1.0",
   },
 } as const satisfies { [code: string]: CodePage };

@@ -1,6 +1,16 @@
 import { type Clock, isoTime } from "../../base/clock.ts";
 import type { RunRecord } from "../../journal/event.ts";
-import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
+import type {
+  ChildProcess,
+  Journal,
+  Lease,
+  Owner,
+  RunFilter,
+  RunHead,
+  RunRequest,
+  SealedPart,
+  SingleRun,
+} from "../../journal/journal.ts";
 import {
   checkOf,
   FAILED_STATES,
@@ -16,6 +26,8 @@ import {
   corrupt,
   leaseLost,
   noRunYet,
+  queueBusy,
+  runBusy,
   runExists,
   runOwned,
   runUnknown,
@@ -32,6 +44,8 @@ interface Row {
   records: string[];
   /** Identity to index in `records`. */
   identities: Map<string, number>;
+  /** By number of the record. */
+  sealed: Map<number, string>;
 }
 
 export interface MemoryJournalOptions {
@@ -49,6 +63,10 @@ export function openMemoryJournal(options: MemoryJournalOptions): Journal {
 class MemoryJournal implements Journal {
   readonly #clock: Clock;
   readonly #rows = new Map<string, Row>();
+  /** The run that had a key last, by key; and places in the queues of keys, the first one first. */
+  readonly #singles = new Map<string, string>();
+  readonly #places = new Map<number, string>();
+  #lastPlace = 0;
   readonly #requests: RunRequest[] = [];
   readonly #watchers = new Set<() => void>();
   #told: NodeJS.Immediate | undefined;
@@ -58,10 +76,60 @@ class MemoryJournal implements Journal {
     this.#clock = clock;
   }
 
-  async create(records: RunRecord[], owner: Owner): Promise<Lease> {
+  async create(
+    records: RunRecord[],
+    owner: Owner,
+    sealed: readonly SealedPart[] = [],
+    single: SingleRun | null = null,
+  ): Promise<Lease> {
+    if (single !== null) this.#checkSingle(single);
     const row = this.#add(records, "conflict");
+    for (const { seq, text } of sealed) row.sealed.set(seq, text);
     this.#own(row, owner);
+    if (single !== null) {
+      this.#singles.set(single.key, row.head.run);
+      if (single.place !== null) this.#places.delete(single.place);
+    }
     return { run: row.head.run, epoch: row.epoch };
+  }
+
+  #checkSingle({ key, place }: SingleRun): void {
+    this.#open();
+    const holder = this.#holder(key);
+    if (holder !== null) throw runBusy(holder.run, holder.status, holder.owner, holder.owner !== null);
+    const before = this.#waiting(key).filter((id) => place === null || id < place);
+    if (before.length > 0) throw queueBusy(before.length);
+  }
+
+  #holder(key: string): RunHead | null {
+    const head = this.#rows.get(this.#singles.get(key) ?? "")?.head;
+    const open: readonly string[] = OPEN_STATES;
+    return head !== undefined && open.includes(head.status) ? { ...head } : null;
+  }
+
+  #waiting(key: string): number[] {
+    return [...this.#places].filter(([, of]) => of === key).map(([place]) => place);
+  }
+
+  async queue(key: string, _owner: Owner, most: number): Promise<number> {
+    this.#open();
+    const waiting = this.#waiting(key).length;
+    if (waiting >= most) throw queueBusy(waiting);
+    const place = ++this.#lastPlace;
+    this.#places.set(place, key);
+    return place;
+  }
+
+  async turn(key: string, place: number): Promise<"free" | { run: RunHead | null }> {
+    this.#open();
+    const holder = this.#holder(key);
+    if (holder !== null) return { run: holder };
+    return this.#waiting(key).some((other) => other < place) ? { run: null } : "free";
+  }
+
+  async leaveQueue(place: number): Promise<void> {
+    this.#open();
+    if (this.#places.delete(place)) this.#changed();
   }
 
   async acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }> {
@@ -72,7 +140,7 @@ class MemoryJournal implements Journal {
     return { lease: { run, epoch: row.epoch }, processes };
   }
 
-  async append(lease: Lease, records: RunRecord[]): Promise<void> {
+  async append(lease: Lease, records: RunRecord[], sealed: readonly SealedPart[] = []): Promise<void> {
     const row = this.#held(lease);
     const texts: { key: string; text: string }[] = [];
     let status = row.head.status;
@@ -95,6 +163,9 @@ class MemoryJournal implements Journal {
     for (const { key, text } of texts) {
       row.identities.set(key, row.records.length);
       row.records.push(text);
+      // What was passed over, since it is there already, keeps what lies beside it.
+      const part = sealed.find(({ seq }) => seq === row.records.length);
+      if (part !== undefined) row.sealed.set(part.seq, part.text);
     }
     row.head.status = status;
     row.head.records = row.records.length;
@@ -121,6 +192,10 @@ class MemoryJournal implements Journal {
     return this.#row(run)
       .records.slice(from, from + Math.max(0, limit))
       .map((text) => JSON.parse(text) as RunRecord);
+  }
+
+  async sealed(run: string, seq: number): Promise<string | null> {
+    return this.#row(run).sealed.get(seq) ?? null;
   }
 
   async list(filter: RunFilter): Promise<RunHead[]> {
@@ -222,6 +297,7 @@ class MemoryJournal implements Journal {
       processes: [],
       records: records.map((record) => JSON.stringify(record)),
       identities,
+      sealed: new Map(),
     };
     this.#rows.set(run, row);
     this.#changed();

@@ -39,6 +39,23 @@ export function runExists(run: string): Refusal {
   return new Refusal("run.exists", `A run with the id ${run} is in this store already.`, { run });
 }
 
+/** Another run of those with one key is under way (DU-17). */
+export function runBusy(run: string, status: string, owner: Owner | null, isAlive: boolean): Refusal {
+  const ways = `\`ambit resume ${run}\` goes on with it, \`ambit cancel ${run}\` ends it`;
+  const how =
+    status === "suspended" ? `it is parked: ${ways}` : isAlive ? "wait for its end" : `its process is gone: ${ways}`;
+  return new Refusal("run.busy", `Run ${run} has the value of \`single\` that this start has; ${how}.`, {
+    run,
+    status,
+    ...(owner === null ? {} : { pid: owner.pid }),
+  });
+}
+
+export function queueBusy(waiting: number): Refusal {
+  const text = `${waiting} ${waiting === 1 ? "start waits" : "starts wait"} for this value of \`single\` already.`;
+  return new Refusal("run.busy", text, { waiting });
+}
+
 export function corrupt(run: string, seq: number, what: string): Refusal {
   return new Refusal("journal.corrupt", `Record ${seq} of run ${run} is damaged: ${what}.`, { run, seq });
 }

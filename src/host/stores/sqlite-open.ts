@@ -9,9 +9,6 @@ import { isBusy, pauseAfter } from "./write-queue.ts";
 
 export type Database = DatabaseSyncInstance;
 
-/** Raised with each change of the tables; a store of a higher one is refused. */
-const SCHEMA_VERSION = 1;
-
 /** "Ambt": tells our file from another program's database. */
 const APPLICATION_ID = 0x416d6274;
 
@@ -24,7 +21,7 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  */
 export const KEYS_OF_A_RUN = 2 ** 26;
 
-const SCHEMA = `
+const FIRST = `
   CREATE TABLE runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     run TEXT NOT NULL UNIQUE,
@@ -64,8 +61,21 @@ const SCHEMA = `
   ) STRICT;
   CREATE INDEX requests_by_run ON requests (run, id);
   PRAGMA application_id = ${APPLICATION_ID};
-  PRAGMA user_version = ${SCHEMA_VERSION};
 `;
+
+/**
+ * What each version added to the one before; a store of more versions than these is refused. Tables are added and none is changed, so a process that still has the
+ * older ones open goes on unharmed, and nobody has to be alone for it.
+ */
+const ADDED: readonly string[] = [
+  FIRST,
+  `
+  CREATE TABLE sealed (key INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT;
+  CREATE TABLE singles (key TEXT PRIMARY KEY, run TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, owner TEXT NOT NULL) STRICT;
+  CREATE INDEX places_by_key ON places (key, id);
+`,
+];
 
 export interface OpenOptions {
   path: string;
@@ -147,11 +157,12 @@ function setUp(db: Database, options: OpenOptions): void {
     // There a plain fsync does not reach the disk.
     db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
   }
-  if (found === SCHEMA_VERSION) return;
+  if (found === ADDED.length) return;
   db.exec("BEGIN IMMEDIATE");
   try {
     // Another process may have been first.
-    if (schemaOf(db, options.path) === 0) db.exec(SCHEMA);
+    for (const added of ADDED.slice(schemaOf(db, options.path))) db.exec(added);
+    db.exec(`PRAGMA user_version = ${ADDED.length}`);
     db.exec("COMMIT");
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");
@@ -167,11 +178,11 @@ function schemaOf(db: Database, path: string): number {
   if (application !== APPLICATION_ID) {
     throw unavailable(path, "foreign", "is a database of another program");
   }
-  if (version > SCHEMA_VERSION) {
+  if (version > ADDED.length) {
     throw unavailable(
       path,
       "newer_schema",
-      `was written by a newer version (format ${version}, this one knows ${SCHEMA_VERSION}): update ambit, or use another store`,
+      `was written by a newer version (format ${version}, this one knows ${ADDED.length}): update ambit, or use another store`,
     );
   }
   return version;

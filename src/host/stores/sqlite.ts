@@ -16,8 +16,19 @@
 import type { StatementSyncInstance as Statement } from "@photostructure/sqlite";
 import { type Clock, isoTime } from "../../base/clock.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import type { Refusal } from "../../errors/fault.ts";
 import type { RunRecord } from "../../journal/event.ts";
-import type { ChildProcess, Journal, Lease, Owner, RunFilter, RunHead, RunRequest } from "../../journal/journal.ts";
+import type {
+  ChildProcess,
+  Journal,
+  Lease,
+  Owner,
+  RunFilter,
+  RunHead,
+  RunRequest,
+  SealedPart,
+  SingleRun,
+} from "../../journal/journal.ts";
 import { isAlive as isAliveHere, ownIdentity } from "../processes/process-identity.ts";
 import { networkFileSystem } from "./file-system.ts";
 import {
@@ -36,6 +47,8 @@ import {
   corrupt,
   leaseLost,
   noRunYet,
+  queueBusy,
+  runBusy,
   runExists,
   runOwned,
   runUnknown,
@@ -135,6 +148,17 @@ function statements(db: Database) {
       `SELECT seq, kind, position, attempt, data, blobs, sum FROM records
        WHERE key >= ? AND key < ? ORDER BY key LIMIT ?`,
     ),
+    // Held as long as its run is open: nothing has to be given back.
+    holder: sql(
+      `SELECT runs.* FROM singles JOIN runs ON runs.run = singles.run
+       WHERE singles.key = ? AND runs.status IN (${OPEN_STATES.map((state) => `'${state}'`).join(", ")})`,
+    ),
+    hold: sql("INSERT INTO singles (key, run) VALUES (?, ?) ON CONFLICT DO UPDATE SET run = excluded.run"),
+    addPlace: sql("INSERT INTO places (key, owner) VALUES (?, ?)"),
+    places: sql("SELECT id, owner FROM places WHERE key = ? ORDER BY id"),
+    dropPlace: sql("DELETE FROM places WHERE id = ?"),
+    addSealed: sql("INSERT INTO sealed (key, data) VALUES (?, ?)"),
+    sealed: sql("SELECT data FROM sealed WHERE key = ?"),
     addBlob: sql("INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING"),
     blob: sql("SELECT data FROM blobs WHERE hash = ?"),
     take: sql("UPDATE runs SET owner = ?, since = ?, epoch = epoch + 1 WHERE id = ?"),
@@ -176,7 +200,7 @@ class SqliteJournal implements Journal {
   readonly #isAlive: (owner: Owner) => boolean | null;
   readonly #uptime: () => number;
   readonly #boot: string;
-  /** How many runs each owner of this store object holds; it beats for these. */
+  /** The runs that each owner of this store object holds, and the places that it waits at; it beats for these. */
   readonly #holding = new Map<string, Set<string>>();
   /** Row numbers of the runs held here: they never change. */
   readonly #ids = new Map<string, number>();
@@ -215,10 +239,70 @@ class SqliteJournal implements Journal {
     );
   }
 
-  async create(records: RunRecord[], owner: Owner): Promise<Lease> {
-    const { id, lease } = await this.#addRun(records, owner, "conflict");
+  async create(
+    records: RunRecord[],
+    owner: Owner,
+    sealed: readonly SealedPart[] = [],
+    single: SingleRun | null = null,
+  ): Promise<Lease> {
+    const { id, lease } = await this.#addRun(records, owner, "conflict", sealed, single);
     this.#hold(owner.id, lease.run, id);
     return lease;
+  }
+
+  /** In the transaction of the run's first records: of two starts one wins. */
+  #holdSingle({ key, place }: SingleRun, run: string): void {
+    const holder = this.#sql.holder.get(key) as HeadRow | undefined;
+    if (holder !== undefined) throw this.#busy(holder);
+    const before = this.#waiting(key).filter((id) => place === null || id < place);
+    if (before.length > 0) throw queueBusy(before.length);
+    this.#sql.hold.run(key, run);
+    if (place !== null) this.#sql.dropPlace.run(place);
+  }
+
+  #busy(holder: HeadRow): Refusal {
+    const owner = ownerOf(holder);
+    return runBusy(holder.run, holder.status, owner, owner !== null && this.#lives(owner));
+  }
+
+  /** The places that stand, the first one first; those of dead owners are taken away. */
+  #waiting(key: string): number[] {
+    const standing: number[] = [];
+    for (const { id, owner } of this.#sql.places.all(key) as { id: number; owner: string }[]) {
+      if (this.#waits(owner)) standing.push(id);
+      else this.#sql.dropPlace.run(id);
+    }
+    return standing;
+  }
+
+  #waits(owner: string): boolean {
+    const who = parsed(owner);
+    return isObject(who) && typeof who["pid"] === "number" && this.#lives(who as unknown as Owner);
+  }
+
+  async queue(key: string, owner: Owner, most: number): Promise<number> {
+    const place = await this.#write(() => {
+      const waiting = this.#waiting(key).length;
+      if (waiting >= most) throw queueBusy(waiting);
+      this.#sql.setBeat.run(owner.id, this.#uptime());
+      return Number(this.#sql.addPlace.run(key, JSON.stringify(owner)).lastInsertRowid);
+    });
+    this.#beatFor(owner.id, placeName(place));
+    return place;
+  }
+
+  async turn(key: string, place: number): Promise<"free" | { run: RunHead | null }> {
+    return this.#reading(() => {
+      const holder = this.#sql.holder.get(key) as HeadRow | undefined;
+      if (holder !== undefined) return { run: toHead(holder) };
+      const before = (this.#sql.places.all(key) as { id: number; owner: string }[]).filter(({ id }) => id < place);
+      return before.some(({ owner }) => this.#waits(owner)) ? { run: null } : "free";
+    });
+  }
+
+  async leaveQueue(place: number): Promise<void> {
+    await this.#write(() => void this.#sql.dropPlace.run(place));
+    this.#restFor(placeName(place));
   }
 
   async acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }> {
@@ -235,7 +319,7 @@ class SqliteJournal implements Journal {
     return taken;
   }
 
-  async append(lease: Lease, records: RunRecord[]): Promise<void> {
+  async append(lease: Lease, records: RunRecord[], sealed: readonly SealedPart[] = []): Promise<void> {
     const first = records[0];
     if (first === undefined) return;
     const rows: RecordRow[] = [];
@@ -251,14 +335,14 @@ class SqliteJournal implements Journal {
     const last = records[records.length - 1] ?? first;
     let expected = true;
     await this.#write(() => {
-      if (!expected) return this.#appendOneByOne(lease, records, rows, large);
+      if (!expected) return this.#appendOneByOne(lease, records, rows, large, sealed);
       const id = this.#ids.get(lease.run) ?? this.#head(lease.run).id;
       const before = first.seq - 1;
       const moved = this.#sql.moveHead.run(before + records.length, last.at, id, lease.epoch, before, first.def);
-      if (moved.changes === 0) return this.#appendOneByOne(lease, records, rows, large);
+      if (moved.changes === 0) return this.#appendOneByOne(lease, records, rows, large, sealed);
       if (status !== "") this.#sql.setStatus.run(status, id);
       try {
-        this.#insert(id, rows, large);
+        this.#insert(id, rows, large, sealed);
       } catch (error) {
         if (!isConstraint(error)) throw error;
         // Something of it is there already: look at each, from a clean start.
@@ -284,8 +368,13 @@ class SqliteJournal implements Journal {
       if (owner !== null && held?.size === 1) this.#sql.dropBeat.run(owner);
     });
     this.#ids.delete(lease.run);
-    for (const [owner, runs] of this.#holding) {
-      if (runs.delete(lease.run) && runs.size === 0) this.#holding.delete(owner);
+    this.#restFor(lease.run);
+  }
+
+  /** Nobody has to be told any more that an owner lives for the sake of this. */
+  #restFor(what: string): void {
+    for (const [owner, held] of this.#holding) {
+      if (held.delete(what) && held.size === 0) this.#holding.delete(owner);
     }
     if (this.#holding.size === 0) this.#stopHeart();
   }
@@ -320,6 +409,12 @@ class SqliteJournal implements Journal {
       }
     }
     return found;
+  }
+
+  async sealed(run: string, seq: number): Promise<string | null> {
+    const { id } = await this.#reading(() => this.#head(run));
+    const row = await this.#readingRecords(run, seq, () => this.#sql.sealed.get(keyOf(id, seq)));
+    return (row as { data: string } | undefined)?.data ?? null;
   }
 
   async list(filter: RunFilter): Promise<RunHead[]> {
@@ -431,6 +526,8 @@ class SqliteJournal implements Journal {
     records: RunRecord[],
     owner: Owner | null,
     refuse: "conflict" | "corrupt",
+    sealed: readonly SealedPart[] = [],
+    single: SingleRun | null = null,
   ): Promise<{ id: number; lease: Lease }> {
     return this.#write(() => {
       const told = toldByFirst(records, refuse);
@@ -440,6 +537,7 @@ class SqliteJournal implements Journal {
         const holder = ownerOf(before);
         throw holder && this.#lives(holder) ? runOwned(run, holder, before.since ?? "") : runExists(run);
       }
+      if (single !== null) this.#holdSingle(single, run);
       const seen = new Set<string>();
       const rows: RecordRow[] = [];
       const large: Blob[] = [];
@@ -468,12 +566,12 @@ class SqliteJournal implements Journal {
       );
       if (owner) this.#sql.setBeat.run(owner.id, this.#uptime());
       const id = Number(added.lastInsertRowid);
-      this.#insert(id, rows, large);
+      this.#insert(id, rows, large, sealed);
       return { id, lease: { run, epoch } };
     });
   }
 
-  #insert(id: number, rows: readonly RecordRow[], large: readonly Blob[]): void {
+  #insert(id: number, rows: readonly RecordRow[], large: readonly Blob[], sealed: readonly SealedPart[]): void {
     for (const { hash, text } of large) this.#sql.addBlob.run(hash, text);
     for (const row of rows) {
       const { seq, kind, position, attempt, data, blobs, sum } = row;
@@ -481,6 +579,7 @@ class SqliteJournal implements Journal {
         throw unavailable(this.#options.path, "too_long", `holds no run of more than ${KEYS_OF_A_RUN - 1} records`);
       }
       this.#sql.addRecord.run(keyOf(id, seq), id, seq, kind, position, attempt, data, blobs, sum);
+      for (const part of sealed) if (part.seq === seq) this.#sql.addSealed.run(keyOf(id, seq), part.text);
     }
   }
 
@@ -490,6 +589,7 @@ class SqliteJournal implements Journal {
     records: readonly RunRecord[],
     rows: readonly RecordRow[],
     large: readonly Blob[],
+    sealed: readonly SealedPart[],
   ): void {
     const head = this.#head(lease.run);
     if (head.epoch !== lease.epoch) throw leaseLost(lease.run, ownerOf(head), head.since ?? "");
@@ -525,7 +625,7 @@ class SqliteJournal implements Journal {
     const at = records.at(-1)?.at ?? head.updated_at;
     this.#sql.moveHead.run(head.records + fresh.length, at, head.id, lease.epoch, head.records, head.def);
     if (status !== head.status) this.#sql.setStatus.run(status, head.id);
-    this.#insert(head.id, fresh, large);
+    this.#insert(head.id, fresh, large, sealed);
   }
 
   #blob(hash: string): string | undefined {
@@ -596,9 +696,13 @@ class SqliteJournal implements Journal {
 
   #hold(owner: string, run: string, id: number): void {
     this.#ids.set(run, id);
-    const runs = this.#holding.get(owner) ?? new Set();
-    runs.add(run);
-    this.#holding.set(owner, runs);
+    this.#beatFor(owner, run);
+  }
+
+  #beatFor(owner: string, what: string): void {
+    const held = this.#holding.get(owner) ?? new Set();
+    held.add(what);
+    this.#holding.set(owner, held);
     // Whoever owns a run has other things that keep its process alive.
     this.#heart ??= setInterval(() => this.#beat(), BEAT_EVERY_MS).unref();
   }
@@ -637,6 +741,11 @@ class SqliteJournal implements Journal {
       return this.#seenVersion;
     }
   }
+}
+
+/** No id of a run has a blank. */
+function placeName(place: number): string {
+  return `place ${place}`;
 }
 
 function keyOf(id: number, seq: number): number {

@@ -19,7 +19,8 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
   const { position } = context;
   const list = interpreter.evaluator.value(step.list, context.scope, position);
   if (!list.ok) return { is: "failed", fault: list.fault };
-  if (peel(list.value).marks.redacted) throw redactedAt(position, "A loop");
+  const { redacted } = peel(list.value).marks;
+  if (redacted !== undefined) throw redactedAt(position, "A loop", redacted);
   const { value: items, marks } = peel(list.value);
   if (!Array.isArray(items)) {
     return {

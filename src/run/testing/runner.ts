@@ -3,6 +3,7 @@ import { agentRunner } from "../../agent/loop.ts";
 import type { ModelPort, TurnOutcome, TurnRequest } from "../../agent/model.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { CallRequest, CallResult, Connector } from "../../catalog/connector.ts";
+import { newKey, openSealer } from "../../host/keys/sealer.ts";
 import { ownOwner } from "../../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../../host/stores/memory.ts";
 import type { EndedBody } from "../../journal/bodies.ts";
@@ -84,11 +85,21 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
   const runners = { ...BASIC_RUNNERS, agent: agentRunner(new Map(parts.model ? [["helper", parts.model]] : [])) };
   const active = await startRun(
     plan,
-    { run: "run-0001", inputs: {}, trigger: null, identity: "tester", seed: "00", durability: "process", origin: {} },
+    {
+      run: "run-0001",
+      inputs: {},
+      trigger: null,
+      identity: "tester",
+      seed: "00",
+      durability: "process",
+      origin: {},
+      single: null,
+    },
     {
       clock,
       journal,
       owner: ownOwner("test", "a test"),
+      sealer: openSealer(newKey()),
       connectors: new Map((parts.connectors ?? []).map((connector) => [connector.name, connector])),
       runners,
       onRecord: (record) => records.push(JSON.parse(JSON.stringify(record)) as RunRecord),

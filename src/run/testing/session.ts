@@ -4,6 +4,7 @@ import type { ModelPort } from "../../agent/model.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Connector } from "../../catalog/connector.ts";
+import { newKey, openSealer } from "../../host/keys/sealer.ts";
 import { ownOwner } from "../../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../../host/stores/memory.ts";
 import { Cursor, pagesOfRecords, pagesOfRun } from "../../journal/cursor.ts";
@@ -36,6 +37,7 @@ export class Session {
       clock,
       journal: this.journal,
       owner: ownOwner("test", "a test"),
+      sealer: openSealer(newKey()),
       connectors: new Map((parts.connectors ?? []).map((connector) => [connector.name, connector])),
       runners: { ...BASIC_RUNNERS, agent: agentRunner(new Map(parts.model ? [["helper", parts.model]] : [])) },
       onRecord: (record) => this.records.push(structuredClone(record)),
@@ -44,7 +46,15 @@ export class Session {
   }
 
   async start(during: (run: ActiveRun) => void = () => {}): Promise<RunResult> {
-    const options = { inputs: {}, trigger: null, identity: "tester", seed: "00", durability: "process", origin: {} };
+    const options = {
+      inputs: {},
+      trigger: null,
+      identity: "tester",
+      seed: "00",
+      durability: "process",
+      origin: {},
+      single: null,
+    };
     const active = await startRun(this.#plan, { run: RUN, ...options }, this.#env);
     during(active);
     await active.ended;
