@@ -7,7 +7,7 @@ import { exportLine, readExport } from "../../src/journal/export.ts";
 import type { RunResult } from "../../src/journal/result.ts";
 import { readCase } from "../conformance/case-files.ts";
 import { CaseFolder } from "../conformance/case-folder.ts";
-import { createVirtualClock } from "../conformance/virtual-clock.ts";
+import { createVirtualClock } from "../../src/host/clocks/virtual-clock.ts";
 
 const CASES = fileURLToPath(new URL("../../conformance", import.meta.url));
 

@@ -5,7 +5,7 @@ import { createEngine } from "../../src/app/engine.ts";
 import { exportLine, readExport } from "../../src/journal/export.ts";
 import { readCase } from "../conformance/case-files.ts";
 import { CaseFolder } from "../conformance/case-folder.ts";
-import { createVirtualClock } from "../conformance/virtual-clock.ts";
+import { createVirtualClock } from "../../src/host/clocks/virtual-clock.ts";
 import { play } from "./played.ts";
 
 const CASE = "WX-54-one-key-for-all-attempts";

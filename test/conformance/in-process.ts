@@ -17,7 +17,7 @@ import type { CaseSettings } from "./case-files.ts";
 import type { CaseFolder } from "./case-folder.ts";
 import { type Driver, NOTHING, type Outcome } from "./outcome.ts";
 import { turnsOf } from "./transcript.ts";
-import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
+import { createVirtualClock, type VirtualClock } from "../../src/host/clocks/virtual-clock.ts";
 
 /** Milliseconds of the machine after which a run is given up: a hang is a failure. */
 const PATIENCE_MS = 20_000;
