@@ -93,7 +93,8 @@ const RESULTS: readonly Attack[] = SHAPES.map(({ id, title, answers }) => ({
   id,
   title,
   rules: ["WX-34", "WX-36"],
-  says: (scene) => (scene.request.turn < 3 ? { calls: callAll(scene) } : result(scene)),
+  says: (scene) =>
+    scene.request.turn < 3 && scene.request.tools.length > 0 ? { calls: callAll(scene) } : result(scene),
   answers: (manifest, fitting): CallResult | "silence" => answers(manifest, fitting),
   ends: AS_ASKED,
 }));
