@@ -116,7 +116,9 @@ function workflowCommands(program: Command, does: Does): void {
     program.command("redteam").argument("<file>", "a workflow"),
     "ambit redteam triage.workfile.yaml -i sender=ana@example.org",
   )
-    .description("let its agents and tools misbehave, and say whether a decision of authority changed; contacts nothing")
+    .description(
+      "let its agents and tools misbehave, and say whether a decision of authority changed; contacts nothing",
+    )
     .option("-i <name=value>", "an input; those that are not given are made, with hostile texts (repeatable)", collect)
     .option(
       "--agent <name=id>",

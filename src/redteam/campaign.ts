@@ -3,7 +3,8 @@
  *
  * Every attack is played in the whole file first, by all of its agents, with hostile texts in inputs and results.
  * An agent step that a play does not come to (a guard, a failed step before it) is attacked alone, so that each
- * attack meets each agent step.
+ * attack meets each agent step. In the file an agent may know what it knows when nobody misbehaves; alone it reads
+ * nothing, so that whatever it knows is too much: each step is played alone once, by an agent that is calm.
  */
 import type { AdmittedPlan } from "../admit/admitted-plan.ts";
 import type { Json, JsonObject } from "../base/json.ts";
@@ -18,7 +19,7 @@ import { agentStepsAt, placeOf } from "./agent-steps.ts";
 import type { Attack, World } from "./attack.ts";
 import { CALM } from "./corpus.ts";
 import { type Canary, type Finding, type Given, judge } from "./decisions.ts";
-import { IDENTITY, type Play, play, type Stage } from "./play.ts";
+import { IDENTITY, type Play, play, RUN, type Stage } from "./play.ts";
 import { sample } from "./sample.ts";
 import { canary, hostileText } from "./texts.ts";
 
@@ -65,22 +66,25 @@ export async function runCampaign(campaign: Campaign): Promise<RedteamReport> {
   const { admitted, attacks } = campaign;
   const { plan } = admitted.definition;
   const steps = agentSteps(plan);
-  const inFile = await scene(campaign, admitted);
-  const single = new Map<AgentStep, Awaited<ReturnType<typeof scene>>>();
-  const reports: AttackReport[] = [];
+  const inFile = await fileScene(campaign, admitted);
+  const single = new Map(
+    steps.map((step) => [step, sceneOf(campaign, campaign.alone(planOf(plan, step, campaign.world)), null)]),
+  );
+  const calm = emptyReport(CALM);
+  for (const [step, own] of single) {
+    const played = await own.play(CALM);
+    count(calm, played, own.judge(played));
+    calm.alone.push(nameOf(step));
+  }
+  const reports: AttackReport[] = [{ ...calm, ok: calm.findings.length === 0 }];
   for (const attack of attacks) {
     const report = emptyReport(attack);
     const played = await inFile.play(attack);
     const met = new Set(asked(played).flatMap((step) => agentStepsAt(plan, step)));
     count(report, played, inFile.judge(played));
     report.steps.push(...new Set(asked(played).map(placeOf)));
-    for (const step of steps) {
+    for (const [step, own] of single) {
       if (met.has(step)) continue;
-      let own = single.get(step);
-      if (own === undefined) {
-        own = await scene(campaign, campaign.alone(planOf(plan, step, campaign.world)));
-        single.set(step, own);
-      }
       const again = await own.play(attack);
       count(report, again, own.judge(again));
       report.alone.push(nameOf(step));
@@ -95,26 +99,37 @@ export async function runCampaign(campaign: Campaign): Promise<RedteamReport> {
   };
 }
 
-/** A plan with its canaries and what its agents are given when nobody misbehaves. */
-async function scene(
-  campaign: Campaign,
-  admitted: AdmittedPlan,
-): Promise<{ play(attack: Attack): Promise<Play>; judge(played: Play): Finding[] }> {
-  const { world } = campaign;
-  const { plan } = admitted.definition;
-  const run = (attack: Attack, textOf: (of: string) => string): Promise<Play> => {
-    const inputs = campaign.bind(plan, madeInputs(plan.inputs, campaign.inputs, textOf));
-    return play(admitted, attack, world, { inputs, trigger: canary("trigger") }, campaign.stage(), textOf);
-  };
-  const canaries = canariesOf(admitted, campaign.inputs);
-  const calm: Map<Position, string> = new Map();
-  for (const entry of (await run(CALM, canary)).observed.seen) {
+interface Scene {
+  play(attack: Attack): Promise<Play>;
+  judge(played: Play): Finding[];
+}
+
+/** The whole file: what its agents are given when nobody misbehaves is what they may be given. */
+async function fileScene(campaign: Campaign, admitted: AdmittedPlan): Promise<Scene> {
+  const calm = new Map<Position, string>();
+  for (const entry of (await playWith(campaign, admitted, CALM, canary)).observed.seen) {
     if (entry.what === "asked") calm.set(placeOf(entry.step), (calm.get(placeOf(entry.step)) ?? "") + entry.given);
   }
+  return sceneOf(campaign, admitted, calm);
+}
+
+function sceneOf(campaign: Campaign, admitted: AdmittedPlan, calm: Given): Scene {
+  const canaries = canariesOf(admitted, campaign.inputs);
   return {
-    play: (attack) => run(attack, (of) => hostileText(of, world)),
-    judge: (played) => judge(played, canaries, calm satisfies Given),
+    play: (attack) => playWith(campaign, admitted, attack, (of) => hostileText(of, campaign.world)),
+    judge: (played) => judge(played, canaries, calm),
   };
+}
+
+function playWith(
+  campaign: Campaign,
+  admitted: AdmittedPlan,
+  attack: Attack,
+  textOf: (of: string) => string,
+): Promise<Play> {
+  const { plan } = admitted.definition;
+  const inputs = campaign.bind(plan, madeInputs(plan.inputs, campaign.inputs, textOf));
+  return play(admitted, attack, campaign.world, { inputs, trigger: canary("trigger") }, campaign.stage(), textOf);
 }
 
 function agentSteps(plan: Plan): AgentStep[] {
@@ -169,6 +184,7 @@ function madeInputs(fields: readonly Field[], given: JsonObject, textOf: (of: st
 function canariesOf({ definition }: AdmittedPlan, given: JsonObject): Canary[] {
   const canaries: Canary[] = [
     { text: IDENTITY, of: "who started the run", sensitive: false },
+    { text: RUN, of: "the id of the run", sensitive: false },
     { text: canary("trigger"), of: "the trigger", sensitive: false },
   ];
   for (const { name, sensitive } of definition.plan.inputs) {

@@ -12,7 +12,7 @@ export const ATTACKS: readonly Attack[] = [...NAME_ATTACKS, ...INPUT_ATTACKS, ..
 export const CALM: Attack = {
   id: "calm",
   title: "calls each of its tools once and returns",
-  rules: [],
+  rules: ["WX-26", "WX-27"],
   says: (scene) => (scene.request.turn === 0 ? { calls: callAll(scene) } : result(scene)),
   ends: ["result", "no_progress", "no_result"],
 };

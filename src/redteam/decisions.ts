@@ -5,10 +5,13 @@
  *     given is what their models got, keys are derived again, bounds are counted again.
  * I2: what cannot be told from the outside is no finding: a finding is a fault of the engine, or of nothing.
  */
+
 import { actionsOf } from "../admit/actions-of.ts";
 import { covers } from "../admit/policy-match.ts";
+import type { Proposal } from "../agent/model.ts";
 import { hashJson } from "../base/hash.ts";
 import { isObject, type Json, jsonEqual } from "../base/json.ts";
+import type { ActionManifest } from "../catalog/manifest.ts";
 import { checkValue } from "../catalog/value-schema.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { isOutcome } from "../journal/outcome.ts";
@@ -17,7 +20,7 @@ import type { Position } from "../plan/position.ts";
 import type { AgentStep } from "../plan/step.ts";
 import { agentStepsAt, placeOf } from "./agent-steps.ts";
 import { ENDS_OF_THE_PLAN } from "./attack.ts";
-import type { Dispatch, Seen } from "./observed.ts";
+import type { Dispatch, Observed, Seen } from "./observed.ts";
 import type { Play } from "./play.ts";
 import { EVALUATED } from "./texts.ts";
 
@@ -37,8 +40,8 @@ export interface Canary {
   sensitive: boolean;
 }
 
-/** What agents were given when nobody misbehaved, by place. */
-export type Given = ReadonlyMap<Position, string>;
+/** What agents were given when nobody misbehaved, by place; null where the file gives them nothing. */
+export type Given = ReadonlyMap<Position, string> | null;
 
 const TOOL = /^(.*)\.\(tools\)\[(\d+)\]$/;
 
@@ -63,12 +66,16 @@ export function judge(play: Play, canaries: readonly Canary[], calm: Given): Fin
 
 type Found = (decision: Decision, position: Position, message: string) => void;
 
-function judgeDispatch({ admitted, run, records }: Play, dispatch: Dispatch, found: Found): void {
+function judgeDispatch(play: Play, dispatch: Dispatch, found: Found): void {
+  const { admitted, run, records } = play;
   const { definition } = admitted;
   const { action, connector, connection, args, key, position, attempt } = dispatch;
   const [, step, n] = TOOL.exec(position) ?? [];
   const known = definition.manifests[action];
-  if (known === undefined) return found("tools", position, `${action} was dispatched, which the plan does not use.`);
+  if (known === undefined) {
+    found("tools", position, `${action} was dispatched, which the plan does not use.`);
+    return;
+  }
   if (connector !== known.connector || connection !== known.connection) {
     found("tools", position, `${action} went to ${connector}, connection ${connection}.`);
   }
@@ -82,7 +89,8 @@ function judgeDispatch({ admitted, run, records }: Play, dispatch: Dispatch, fou
   const derived = hashJson(step === undefined ? [run, position] : [run, step, Number(n)]);
   const expected = idempotency.kind === "keyed" ? `${prefix}${derived}` : null;
   const isReconciling = position.endsWith(".(reconcile)");
-  if (key !== expected && !isReconciling) found("keys", position, `${action} was dispatched with a key of another form.`);
+  if (key !== expected && !isReconciling)
+    found("keys", position, `${action} was dispatched with a key of another form.`);
   if (idempotency.kind === "keyed" && args[idempotency.field] !== key) {
     found("keys", position, `${action} got another key in its arguments.`);
   }
@@ -90,10 +98,12 @@ function judgeDispatch({ admitted, run, records }: Play, dispatch: Dispatch, fou
   if (covers(definition.policy.approve, action) && !isApproved(records, position)) {
     found("policy", position, `${action} was dispatched without the approval that it needs.`);
   }
+  if (step !== undefined) judgeProposal(dispatch, proposalOf(play, step, Number(n)), reservedIn(manifest), found);
   if (step === undefined) {
     const own = [...everyStep(definition.plan)].filter(({ kind }) => kind !== "agent");
     if (own.some((one) => actionsOf(one, definition.notify).includes(action))) return;
-    return found("tools", position, `${action} was dispatched outside of an agent, and no step of the file does so.`);
+    found("tools", position, `${action} was dispatched outside of an agent, and no step of the file does so.`);
+    return;
   }
   const steps = agentStepsAt(definition.plan, step);
   if (!steps.some(({ tools }) => tools !== "deployment" && tools.includes(action))) {
@@ -101,11 +111,49 @@ function judgeDispatch({ admitted, run, records }: Play, dispatch: Dispatch, fou
   }
   for (const { agent } of steps.slice(0, 1)) {
     const fixed = definition.policy.agents[agent]?.[action]?.fix ?? {};
+    const said = proposalOf(play, step, Number(n))?.args ?? {};
     for (const name of Object.keys(fixed)) {
+      if (Object.hasOwn(said, name))
+        found("policy", position, `${action} was dispatched with a ${name} of the agent's.`);
       if (Object.hasOwn(args, name) && jsonEqual(args[name] as Json, fixed[name] as Json)) continue;
       found("policy", position, `${action} was dispatched with another ${name} than the policy fixes.`);
     }
   }
+}
+
+/** What was proposed has exactly the name of what was called, and supplied nothing that the engine supplies. */
+function judgeProposal({ action, position }: Dispatch, proposal: Proposal | null, keys: string[], found: Found): void {
+  if (proposal === null) {
+    found("tools", position, `${action} was dispatched and not proposed.`);
+    return;
+  }
+  const { tool, args } = proposal;
+  if (tool !== action) found("tools", position, `${action} was dispatched for ${JSON.stringify(tool.slice(0, 80))}.`);
+  const given = args ?? {};
+  for (const key of keys) {
+    if (Object.hasOwn(given, key)) found("keys", position, `${action} was dispatched with a ${key} of the agent's.`);
+  }
+}
+
+/** Inputs that no agent may supply. */
+function reservedIn({ idempotency }: ActionManifest): string[] {
+  return idempotency.kind === "keyed" ? [idempotency.field] : [];
+}
+
+/** The proposal that the n-th call of an execution goes back to: its turn's record says where it stood. */
+function proposalOf({ records, observed }: Play, step: Position, n: number): Proposal | null {
+  for (const { kind, position, body } of records) {
+    if (kind !== "agent.turn" || !position.startsWith(`${step}.(turns)[`) || !Array.isArray(body["calls"])) continue;
+    const index = body["calls"].findIndex(
+      (call) => isObject(call) && call["n"] === n && call["verdict"] === "accepted",
+    );
+    if (index === -1) continue;
+    const said = observed.seen.find(
+      (entry) => entry.what === "said" && entry.step === step && position === `${step}.(turns)[${entry.turn}]`,
+    );
+    return said?.what === "said" ? (said.calls[index] ?? null) : null;
+  }
+  return null;
 }
 
 function isApproved(records: readonly RunRecord[], position: Position): boolean {
@@ -179,7 +227,7 @@ function judgeContext(play: Play, canaries: readonly Canary[], calm: Given, foun
   for (const { step, given } of asked) if (!first.has(step)) first.set(step, given);
   const leaks = new Set<string>();
   for (const { step, given } of asked) {
-    const usual = calm.get(placeOf(step)) ?? first.get(step) ?? "";
+    const usual = calm === null ? "" : (calm.get(placeOf(step)) ?? first.get(step) ?? "");
     const tools = agentStepsAt(play.admitted.definition.plan, step).flatMap(({ tools }) => tools);
     for (const { text, of } of canaries) {
       if (usual.includes(text) || !given.includes(text) || tools.some((tool) => of === `result ${tool}`)) continue;
@@ -215,7 +263,15 @@ function judgeRecords({ records }: Play, canaries: readonly Canary[], found: Fou
   }
 }
 
-function judgeEnd({ attack, records, replay, endedByItself }: Play, found: Found): void {
+/** What is masked in the record cannot be compared; texts in clear are those of the first offer. */
+function isFirstOffer({ seen }: Observed, step: Position, result: Json): boolean {
+  const offers = seen.flatMap((entry) => (entry.what === "said" && entry.step === step ? entry.results : []));
+  const [first] = offers;
+  if (!isObject(first) || !isObject(result)) return false;
+  return Object.keys(first).every((key) => typeof result[key] !== "string" || result[key] === first[key]);
+}
+
+function judgeEnd({ attack, records, replay, endedByItself, observed }: Play, found: Found): void {
   const last = records.at(-1);
   const status = last?.kind === "run.suspended" ? "suspended" : last?.body["status"];
   if (!isOutcome(status) || !endedByItself) found("end", "", "The run did not come to an end by itself.");
@@ -228,6 +284,9 @@ function judgeEnd({ attack, records, replay, endedByItself }: Play, found: Found
   for (const { kind, position, body } of records) {
     if (kind !== "agent.ended") continue;
     const reason = String(body["reason"]);
+    if (reason === "result" && !isFirstOffer(observed, position, body["result"] ?? null)) {
+      found("end", position, "The agent ended with another result than the first that it offered.");
+    }
     if ([...attack.ends, ...ENDS_OF_THE_PLAN].some((end) => end === reason)) continue;
     found("end", position, `The agent ended with ${reason}.`);
   }

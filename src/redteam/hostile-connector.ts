@@ -18,13 +18,7 @@ export class HostileConnector implements Connector {
   readonly #observed: Observed;
   readonly #clock: Clock;
 
-  constructor(
-    name: string,
-    attack: Attack | null,
-    textOf: (of: string) => string,
-    observed: Observed,
-    clock: Clock,
-  ) {
+  constructor(name: string, attack: Attack | null, textOf: (of: string) => string, observed: Observed, clock: Clock) {
     this.name = name;
     this.#attack = attack;
     this.#textOf = textOf;
@@ -57,7 +51,11 @@ export class HostileConnector implements Connector {
     const own = isOfAgent ? this.#attack?.answers?.(action, fitting) : undefined;
     if (own !== undefined) return own;
     if (fitting !== null) return { is: "ok", value: fitting };
-    return { is: "failed", code: "action.failed", message: `Nothing was found that fits. ${this.#textOf(action.name)}` };
+    return {
+      is: "failed",
+      code: "action.failed",
+      message: `Nothing was found that fits. ${this.#textOf(action.name)}`,
+    };
   }
 
   #fitting(action: ActionManifest): Json | null {

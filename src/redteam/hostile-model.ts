@@ -22,7 +22,9 @@ export function hostileModel(attack: Attack, world: World, observed: Observed, c
         ...said,
       };
       const usage = reportedUsage(turn.usage);
-      observed.said(request.step, usage === null ? null : usage.input + usage.output);
+      const { calls, results } = turn;
+      const tokens = usage === null ? null : usage.input + usage.output;
+      observed.said({ step: request.step, turn: request.turn, tokens, calls, results });
       return turn;
     },
   };

@@ -1,5 +1,5 @@
-import type { TurnRequest } from "../agent/model.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { Proposal, TurnRequest } from "../agent/model.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { Position } from "../plan/position.ts";
 
 /** A dispatch as the connector saw it. */
@@ -18,7 +18,14 @@ export interface Dispatch {
 /** What happened outside of the engine, in order. */
 export type Seen =
   | { what: "asked"; step: Position; turn: number; at: number; given: string }
-  | { what: "said"; step: Position; tokens: number | null }
+  | {
+      what: "said";
+      step: Position;
+      turn: number;
+      tokens: number | null;
+      calls: readonly Proposal[];
+      results: readonly Json[];
+    }
   | ({ what: "dispatched" } & Dispatch);
 
 /** The outside of one run: what its models and connectors were given. */
@@ -33,8 +40,8 @@ export class Observed {
     this.seen.push({ what: "asked", step, turn, at, given: JSON.stringify({ messages, tools, result }) });
   }
 
-  said(step: Position, tokens: number | null): void {
-    this.seen.push({ what: "said", step, tokens });
+  said(said: Omit<Extract<Seen, { what: "said" }>, "what">): void {
+    this.seen.push({ what: "said", ...said });
   }
 
   dispatched(dispatch: Dispatch): void {

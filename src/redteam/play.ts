@@ -43,7 +43,7 @@ export interface Start {
 }
 
 export const IDENTITY = "canary-identity-of-redteam";
-const RUN = "run-redteam-0001";
+export const RUN = "run-redteam-0001";
 
 /** Runs a plan with every agent played by the attack and every action answered in its place. */
 export async function play(

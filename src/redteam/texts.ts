@@ -7,7 +7,7 @@ import type { World } from "./attack.ts";
 
 /** Stands in records, requests or dispatches only where a template in a text was evaluated a second time. */
 export const EVALUATED = "ambit-evaluated";
-const TEMPLATES = '{{ "ambit" + "-evaluated" }} {{ \'ambit\' + \'-evaluated\' }} ${"ambit" + "-evaluated"}';
+const TEMPLATES = ["{{", "${", "<%=", "#{"].map((mark) => `${mark} "ambit" + "-evaluated" }}%>`).join(" ");
 
 /** A text that can be found again, whatever it went through. */
 export function canary(of: string): string {

@@ -23,7 +23,9 @@ function attack(id: string): AttackReport {
 }
 
 test("no attack changes what is called, with which keys and arguments, how often, or what agents are given", () => {
-  const findings = report.attacks.flatMap(({ id, findings }) => findings.map((finding) => ({ attack: id, ...finding })));
+  const findings = report.attacks.flatMap(({ id, findings }) =>
+    findings.map((finding) => ({ attack: id, ...finding })),
+  );
   expect(findings).toEqual([]);
   expect(report.ok).toBe(true);
 });
@@ -31,7 +33,8 @@ test("no attack changes what is called, with which keys and arguments, how often
 test("every attack meets every agent step, in the file or alone", () => {
   const steps = report.agents.map(({ step }) => step).sort();
   expect(steps).toEqual(["first", "inner", "item_agent", "mailer", "never", "one", "second"]);
-  for (const { id, steps: inFile, alone } of report.attacks) {
+  expect(attack("calm").alone.sort()).toEqual(steps);
+  for (const { id, steps: inFile, alone } of report.attacks.slice(1)) {
     const met = [...inFile.map((place) => place.split(".").at(-1)), ...alone].sort();
     expect({ id, met }).toEqual({ id, met: steps });
   }
@@ -67,7 +70,14 @@ test.each([
 });
 
 test("the attacks that need it are not kept from their tools: what holds is held by the engine", () => {
-  for (const id of ["endless-calls", "many-at-once", "injected-orders", "template-texts", "results-deep", "tools-hang"]) {
+  for (const id of [
+    "endless-calls",
+    "many-at-once",
+    "injected-orders",
+    "template-texts",
+    "results-deep",
+    "tools-hang",
+  ]) {
     expect({ id, dispatched: attack(id).dispatched > 0 }).toEqual({ id, dispatched: true });
   }
 });

@@ -1,7 +1,8 @@
 /** Agents that go on: calls without end, results twice, counts that lie, silence. */
-import { emptyObject, type Json, type JsonObject } from "../../base/json.ts";
-import { sample } from "../sample.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
+import { setOwn } from "../../plan/marked.ts";
 import type { Attack } from "../attack.ts";
+import { sample } from "../sample.ts";
 import { argsOf, callAll, onceThenResult, propose, result } from "./says.ts";
 
 const ENDLESS: Attack = {
@@ -34,7 +35,11 @@ const FREE: Attack = {
   title: "reports token counts below nothing, beyond all numbers, or none",
   rules: ["WX-74", "WX-76"],
   says: (scene) => {
-    const counts = [{ input: -1_000_000, output: -1 }, { input: Number.NaN, output: 0 }, { input: 1e308, output: 1e308 }];
+    const counts = [
+      { input: -1_000_000, output: -1 },
+      { input: Number.NaN, output: 0 },
+      { input: 1e308, output: 1e308 },
+    ];
     const lie = counts[scene.request.turn];
     if (lie === undefined) return { calls: callAll(scene), usage: null };
     return { calls: callAll(scene), usage: lie };
@@ -68,10 +73,10 @@ const ODD_RESULT: Attack = {
   says: () => {
     let deep: Json = 1;
     for (let i = 0; i < 100_000; i++) deep = [deep];
-    const odd = emptyObject() as JsonObject;
-    odd["__proto__"] = { admin: true };
-    odd["constructor"] = deep;
-    odd["text"] = "x".repeat(1_000_000);
+    const odd: JsonObject = {};
+    setOwn(odd, "__proto__", { admin: true });
+    setOwn(odd, "constructor", deep);
+    setOwn(odd, "text", "x".repeat(1_000_000));
     return { results: [odd] };
   },
   ends: ["invalid_result"],

@@ -122,15 +122,7 @@ const IDS: Attack = {
   ends: AS_ASKED,
 };
 
-export const INPUT_ATTACKS: readonly Attack[] = [
-  FORGED_KEYS,
-  ESCALATION,
-  PROTOTYPES,
-  NOT_JSON,
-  HUGE,
-  DEEP,
-  IDS,
-];
+export const INPUT_ATTACKS: readonly Attack[] = [FORGED_KEYS, ESCALATION, PROTOTYPES, NOT_JSON, HUGE, DEEP, IDS];
 
 function reserved(scene: Scene): Proposal[] {
   const { request, world } = scene;

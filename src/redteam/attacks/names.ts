@@ -9,13 +9,18 @@ const NOT_LISTED: Attack = {
   id: "not-listed",
   title: "proposes every action of the catalog that is not on its list",
   rules: ["WX-32", "WX-108"],
-  says: (scene) => allThenResult(scene, hidden(scene).map((name) => actionCall(scene, name))),
+  says: (scene) =>
+    allThenResult(
+      scene,
+      hidden(scene).map((name) => actionCall(scene, name)),
+    ),
   ends: AS_ASKED,
 };
 
 const LOOKALIKES: Attack = {
   id: "lookalikes",
-  title: "proposes names that look like a tool or a hidden action: other case, spaces, look-alikes, namespaces, addresses",
+  title:
+    "proposes names that look like a tool or a hidden action: other case, spaces, look-alikes, namespaces, addresses",
   rules: ["WX-42"],
   says: (scene) =>
     allThenResult(
@@ -122,7 +127,9 @@ const SHAPES: { [letter: string]: string } = {
 
 function spellings(name: string): string[] {
   const [connector = "", action = ""] = name.split(".");
-  const wide = [...name].map((sign) => (sign >= "!" && sign <= "~" ? String.fromCodePoint(sign.charCodeAt(0) + 0xfee0) : sign));
+  const wide = [...name].map((sign) =>
+    sign >= "!" && sign <= "~" ? String.fromCodePoint(sign.charCodeAt(0) + 0xfee0) : sign,
+  );
   const looks = [...name].map((sign) => SHAPES[sign] ?? sign).join("");
   return [
     name.toUpperCase(),
@@ -172,7 +179,9 @@ function spellings(name: string): string[] {
 }
 
 const CONSTRUCT_NAMES = [
-  ..."agent run let if switch each repeat parallel call wait ask notify stop fail".split(" ").map((word) => `wf.${word}`),
+  ..."agent run let if switch each repeat parallel call wait ask notify stop fail"
+    .split(" ")
+    .map((word) => `wf.${word}`),
   ..."run agent python javascript stop fail cancel resume approve retry catch cleanup on_exhausted".split(" "),
   "run.cancel",
   "internal.approve",

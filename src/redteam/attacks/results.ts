@@ -1,7 +1,7 @@
 /** Tools whose answers attack: by what their texts say, by size, by shape. The agent calls each of them and believes. */
 import type { Json } from "../../base/json.ts";
-import type { CallResult } from "../../catalog/connector.ts";
 import { isObject, type JsonObject } from "../../base/json.ts";
+import type { CallResult } from "../../catalog/connector.ts";
 import { setOwn } from "../../plan/marked.ts";
 import type { Attack, Scene } from "../attack.ts";
 import { EVALUATED, ordersIn } from "../texts.ts";
