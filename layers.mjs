@@ -12,6 +12,7 @@ export const layers = {
   admit: { may: ["base", "plan", "errors", "expression", "catalog"] },
   run: { may: ["base", "plan", "errors", "expression", "catalog", "admit", "journal"] },
   agent: { may: ["base", "plan", "errors", "expression", "catalog", "admit", "journal", "run"] },
+  redteam: { may: ["base", "plan", "errors", "catalog", "admit", "journal", "run", "agent"] },
   view: { may: ["base", "plan", "errors", "journal"] },
   host: {
     may: ["base", "errors", "text", "expression"],
@@ -30,6 +31,7 @@ export const layers = {
       "journal",
       "run",
       "agent",
+      "redteam",
       "view",
       "host",
     ],
@@ -47,6 +49,7 @@ export const layers = {
       "journal",
       "run",
       "agent",
+      "redteam",
       "view",
       "host",
       "app",

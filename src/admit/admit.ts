@@ -3,13 +3,14 @@
  * policy and its limits. Everything resolves before the first effect, or nothing runs.
  */
 import { hashJson } from "../base/hash.ts";
-import { canonical, deepFreeze, type Json, type JsonObject } from "../base/json.ts";
+import { canonical, deepFreeze, emptyObject, type Json, type JsonObject } from "../base/json.ts";
 import { type Diagnostic, hasErrors, sortDiagnostics } from "../errors/diagnostic.ts";
 import { allPlans, everyStep, type Plan } from "../plan/plan.ts";
 import { actionsOf } from "./actions-of.ts";
 import type { Admission, AdmissionInput, StepPlaces } from "./admission.ts";
 import type { AdmissionReport, AdmittedPlan, Definition, RunLimits } from "./admitted-plan.ts";
 import { proveBounds } from "./bounds.ts";
+import type { PolicyConfig } from "./deployment.ts";
 import { covers } from "./policy-match.ts";
 import { notifies, resolveActions } from "./rules/actions.ts";
 import { resolveAgents } from "./rules/agents.ts";
@@ -46,7 +47,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
     };
     for (const rule of RULES) rule(inFile);
   }
-  const proved = proveBounds(input.plan, admission.manifests, admission.limits, input.notify);
+  const proved = proveBounds(input.plan, admission.manifests, admission.limits, input.notify, input.policy.agents);
   checkDepth(admission, proved.bounds.depth);
   checkCeiling(admission, proved);
   const report = reportOf(admission, proved.bounds);
@@ -167,6 +168,7 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
       model: identity.model,
       token_method: identity.tokenMethod,
       tools: step.tools,
+      policy: policyOf(input.policy.agents[step.agent] ?? {}, step.tools),
       digest: identity.digest,
     });
   }
@@ -205,10 +207,25 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
   };
 }
 
+/** What the policy narrows of the tools that a step has. */
+function policyOf(rules: PolicyConfig["agents"][string], tools: readonly string[]): PolicyConfig["agents"][string] {
+  const own = emptyObject<PolicyConfig["agents"][string][string]>();
+  for (const name of tools) if (Object.hasOwn(rules, name)) own[name] = rules[name] ?? {};
+  return own;
+}
+
 function use(users: Map<string, Set<string>>, action: string, by: string): void {
   const set = users.get(action) ?? new Set();
   set.add(by);
   users.set(action, set);
+}
+
+function narrowed({ max, fix = {} }: PolicyConfig["agents"][string][string] = {}): string {
+  const parts = [
+    ...(max === undefined ? [] : [`at most ${max} ${max === 1 ? "call" : "calls"} in one execution`]),
+    ...Object.keys(fix).map((name) => `${name} always ${JSON.stringify(fix[name])}`),
+  ];
+  return parts.length === 0 ? "" : ` (${parts.join(", ")})`;
 }
 
 function reachOf(tools: AdmissionReport["tools"], agents: AdmissionReport["agents"]): string[] {
@@ -221,7 +238,7 @@ function reachOf(tools: AdmissionReport["tools"], agents: AdmissionReport["agent
   const sentences = agents.map((row) =>
     row.tools.length === 0
       ? `In ${row.step}, the agent ${row.agent} reaches no tool.`
-      : `In ${row.step}, the agent ${row.agent} can ${row.tools.map(said).join(", ")}, and nothing else.`,
+      : `In ${row.step}, the agent ${row.agent} can ${row.tools.map((name) => said(name) + narrowed(row.policy[name])).join(", ")}, and nothing else.`,
   );
   const own = tools.filter((tool) => tool.by.some((by) => !by.startsWith("agent ")));
   if (own.length > 0) sentences.push(`The file's own steps ${own.map((tool) => said(tool.action)).join(", ")}.`);

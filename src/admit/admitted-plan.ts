@@ -45,6 +45,8 @@ export interface AdmissionReport {
     /** How its tokens are counted (WX-75). */
     token_method: AgentIdentity["tokenMethod"];
     tools: string[];
+    /** By tool: what the deployment's policy narrows. */
+    policy: PolicyConfig["agents"][string];
     digest: string;
   }[];
   tools: {

@@ -6,6 +6,7 @@ import type { Plan } from "../plan/plan.ts";
 import { type AgentStep, listsIn, type Step } from "../plan/step.ts";
 import { actionsOf, type NotifyAction } from "./actions-of.ts";
 import type { AdmittedAction, Bounds, RunLimits } from "./admitted-plan.ts";
+import type { PolicyConfig } from "./deployment.ts";
 
 /** Null: it cannot be proved. */
 type Count = number | null;
@@ -36,8 +37,12 @@ interface Proof {
   manifests: { [name: string]: AdmittedAction };
   limits: RunLimits;
   notify: NotifyAction;
+  policy: AgentPolicies;
   unproved: UnprovedBound[];
 }
+
+/** What the deployment's policy bounds of the tools of an agent. */
+type AgentPolicies = PolicyConfig["agents"];
 
 /** `notify`: where `wf.notify` also goes. */
 export function proveBounds(
@@ -45,9 +50,10 @@ export function proveBounds(
   manifests: { [name: string]: AdmittedAction },
   limits: RunLimits,
   notify: NotifyAction,
+  policy: AgentPolicies = {},
 ): ProvedBounds {
   const steps = stepsOf(plan);
-  const proof: Proof = { callees: plan.callees, manifests, limits, notify, unproved: [] };
+  const proof: Proof = { callees: plan.callees, manifests, limits, notify, policy, unproved: [] };
   const cost = costOfList(steps, proof);
   const again: Proof = { ...proof, unproved: [] };
   return {
@@ -134,7 +140,7 @@ function subjectCost(step: Step, proof: Proof, list: (steps: readonly Step[]) =>
       return { attempts: attempts.reduce((sum, n) => sum + n, 0), tokens: 0 };
     }
     case "agent":
-      return add(agentCost(step, proof.unproved), list(step.onExhausted ?? []));
+      return add(agentCost(step, proof), list(step.onExhausted ?? []));
     case "branch":
       return [...step.arms.map((arm) => arm.steps), step.else].map(list).reduce(most, NOTHING);
     case "each": {
@@ -168,13 +174,26 @@ function attemptsOf(manifest: ActionManifest | undefined, own: number | undefine
   return Math.min(own ?? declared, declared);
 }
 
-function agentCost(step: AgentStep, unproved: UnprovedBound[]): Cost {
-  const tools = step.tools === "deployment" || step.tools.length > 0;
-  const attempts = !tools ? 0 : (step.budget.steps ?? null);
+function agentCost(step: AgentStep, { unproved, policy, manifests }: Proof): Cost {
+  const byPolicy = attemptsByPolicy(step, policy, manifests);
+  const { steps } = step.budget;
+  const attempts = steps === undefined || byPolicy === null ? (steps ?? byPolicy) : Math.min(steps, byPolicy);
   const tokens = step.budget.tokens ?? null;
   if (attempts === null) unproved.push({ step, bound: "tool_attempts" });
   if (tokens === null) unproved.push({ step, bound: "tokens" });
   return { attempts, tokens };
+}
+
+/** What the policy's `max` leaves of attempts where each tool has one, and nothing where there are no tools. */
+function attemptsByPolicy(step: AgentStep, policy: AgentPolicies, manifests: Proof["manifests"]): Count {
+  if (step.tools === "deployment") return null;
+  let sum = 0;
+  for (const name of step.tools) {
+    const max = policy[step.agent]?.[name]?.max;
+    if (max === undefined) return null;
+    sum += max * attemptsOf(manifests[name]?.manifest, undefined);
+  }
+  return sum;
 }
 
 function widthOfList(steps: readonly Step[], proof: Proof): number {

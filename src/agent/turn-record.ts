@@ -68,7 +68,16 @@ function plainOffer(offer: Json | undefined): Json | undefined {
 function plainProposal(proposal: Proposal): Proposal {
   if (proposal.args === undefined || findNotJson(proposal.args) === null) return proposal;
   const { args, ...rest } = proposal;
-  return { ...rest, argsText: proposal.argsText ?? JSON.stringify(args).toWellFormed() };
+  return { ...rest, argsText: proposal.argsText ?? textOf(args) };
+}
+
+/** Arguments that are no JSON of ours as text; what no text can be made of (a nesting without end) is said so. */
+function textOf(args: JsonObject): string {
+  try {
+    return JSON.stringify(args).toWellFormed();
+  } catch {
+    return "(arguments that no text can be made of)";
+  }
 }
 
 /** A turn that its stop overtook: nothing of it is taken, but what it has cost counts. */

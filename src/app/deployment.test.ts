@@ -113,7 +113,7 @@ settings: { channel: ops, prices: { small: 0.8 } }
 policy:
   deny: [billing.refund, crm.*]
   approve: [mail.send]
-  agents: { triager: { crm.tag: { max: 1, fix: { project: app } } } }
+  agents: { triager: { crm.search: { max: 1, fix: { project: app } } } }
   ceiling: { tool_attempts: 200, tokens: 500000, duration: 1h, depth: 2, width: 8 }
 capabilities: { deny: [wf.agent-execution] }
 limits: { deadline: 2h, steps: 5, depth: 1, wait: 1d, concurrency: 2, drain_grace: 0s, cleanup_grace: 1s }
@@ -171,7 +171,7 @@ serve: { host: 127.0.0.1, port: 4747, auth_token_file: none, public_url: none, w
   expect(deployment.policy).toEqual({
     deny: ["billing.refund", "crm.*"],
     approve: ["mail.send"],
-    agents: { triager: { "crm.tag": { max: 1, fix: { project: "app" } } } },
+    agents: { triager: { "crm.search": { max: 1, fix: { project: "app" } } } },
     ceiling: { toolAttempts: 200, tokens: 500_000, duration: 3_600_000, depth: 2, width: 8 },
   });
   expect(deployment.limits).toEqual({

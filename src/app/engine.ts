@@ -160,6 +160,11 @@ export class Engine {
     return { workflow, deployment, admission };
   }
 
+  /** Admits a changed plan of a planned workflow, under the same deployment. */
+  admit({ workflow, deployment }: PlannedWorkflow, plan: Plan): AdmissionResult {
+    return this.#admit({ ...workflow, plan }, deployment);
+  }
+
   /** The deployment that applies to a folder. Throws `Refused` (exit 4) with its findings. */
   deployment(folder: string): Promise<LoadedDeployment> {
     return this.#deployments.of(folder);

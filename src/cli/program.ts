@@ -113,6 +113,23 @@ function workflowCommands(program: Command, does: Does): void {
     .action(does(async (file: string, options) => (await import("./commands/plan.ts")).planCommand(file, options)));
 
   common(
+    program.command("redteam").argument("<file>", "a workflow"),
+    "ambit redteam triage.workfile.yaml -i sender=ana@example.org",
+  )
+    .description(
+      "let its agents and tools misbehave, and say whether a decision of authority changed; contacts nothing",
+    )
+    .option("-i <name=value>", "an input; those that are not given are made, with hostile texts (repeatable)", collect)
+    .option(
+      "--agent <name=id>",
+      "use another configuration of ambit.yaml for an agent of the workflow (repeatable)",
+      collect,
+    )
+    .action(
+      does(async (file: string, options) => (await import("./commands/redteam.ts")).redteamCommand(file, options)),
+    );
+
+  common(
     program.command("run").argument("<file>", "a workflow").argument("[inputs...]", "inputs as name=value"),
     "ambit run triage.workfile.yaml -i sender=ana@example.org",
   )

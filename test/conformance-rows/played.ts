@@ -2,12 +2,12 @@
 import { fileURLToPath } from "node:url";
 import { createEngine, type Engine } from "../../src/app/engine.ts";
 import type { JsonObject } from "../../src/base/json.ts";
+import { createVirtualClock } from "../../src/host/clocks/virtual-clock.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
 import { exportLine, readExport } from "../../src/journal/export.ts";
 import type { RunResult } from "../../src/journal/result.ts";
 import { readCase } from "../conformance/case-files.ts";
 import { CaseFolder } from "../conformance/case-folder.ts";
-import { createVirtualClock } from "../conformance/virtual-clock.ts";
 
 const CASES = fileURLToPath(new URL("../../conformance", import.meta.url));
 

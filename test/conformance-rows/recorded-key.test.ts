@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterEach, expect, test } from "vitest";
 import { createEngine } from "../../src/app/engine.ts";
+import { createVirtualClock } from "../../src/host/clocks/virtual-clock.ts";
 import { exportLine, readExport } from "../../src/journal/export.ts";
 import { readCase } from "../conformance/case-files.ts";
 import { CaseFolder } from "../conformance/case-folder.ts";
-import { createVirtualClock } from "../conformance/virtual-clock.ts";
 import { play } from "./played.ts";
 
 const CASE = "WX-54-one-key-for-all-attempts";

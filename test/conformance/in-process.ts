@@ -6,6 +6,7 @@ import { isObject, type JsonObject } from "../../src/base/json.ts";
 import { asRefused, printRefusal } from "../../src/cli/refusal.ts";
 import { followRun } from "../../src/cli/run-output.ts";
 import { paint, type Terminal } from "../../src/cli/terminal.ts";
+import { createVirtualClock, type VirtualClock } from "../../src/host/clocks/virtual-clock.ts";
 import { globMatches } from "../../src/host/models/script.ts";
 import { Cursor, pagesOfRun } from "../../src/journal/cursor.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
@@ -17,7 +18,6 @@ import type { CaseSettings } from "./case-files.ts";
 import type { CaseFolder } from "./case-folder.ts";
 import { type Driver, NOTHING, type Outcome } from "./outcome.ts";
 import { turnsOf } from "./transcript.ts";
-import { createVirtualClock, type VirtualClock } from "./virtual-clock.ts";
 
 /** Milliseconds of the machine after which a run is given up: a hang is a failure. */
 const PATIENCE_MS = 20_000;

@@ -7,8 +7,8 @@ import { createEngine } from "../../src/app/engine.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { asRefused } from "../../src/cli/refusal.ts";
 import { CODES, type Code } from "../../src/errors/codes.ts";
+import { createVirtualClock } from "../../src/host/clocks/virtual-clock.ts";
 import { Cursor, pagesOfRun } from "../../src/journal/cursor.ts";
-import { createVirtualClock } from "./virtual-clock.ts";
 
 /** A deployment and a workflow in parts; lines are indented where they are put. */
 interface Scene {

@@ -64,7 +64,7 @@ describe("the schema of ambit.yaml", () => {
     "mcpServers: { inputs: [], servers: { crm: { url: 'https://a.example/mcp', headers: { A: b } } } }",
     "connectors: { crm: { mcp: { command: node, env: { A: { env: B, prefix: 'x ' } } }, knowledge: true, limits: { concurrency: none, rate: 10/s }, connections: { main: { default: true, auth: { file: ./key } } } } }",
     "connectors: { messaging: { webhook: { env: HOOK } }, files: { root: none }, http: { hosts: [a], headers: { a: { B: { env: C } } } }, shell: { commands: [ls, { argv: [git, '*'] }] }, state: { limits: { rate: none } } }",
-    "policy: { deny: ['a.*'], approve: [a.b], agents: { x: { a.b: { max: 1, fix: { c: 1 } } } }, ceiling: { tokens: 0, duration: 1h } }",
+    "policy: { deny: ['a.*'], approve: [a.b], agents: { x: { state.get: { max: 1, fix: { key: c } } } }, ceiling: { tokens: 0, duration: 1h } }",
     "capabilities: { deny: [wf.agent-execution, run-python] }",
     "limits: { deadline: 1h, depth: 0, drain_grace: 0s }",
     "store: { path: memory, durability: process, retention: none }",

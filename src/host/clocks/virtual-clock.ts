@@ -7,7 +7,7 @@
  * I3: while something outside of this process is under way (a child process, a socket, a file), time passes at
  *     the pace of the machine's: how long that takes cannot be known, and waiting for it must not skip a timeout.
  */
-import type { Clock, Timer } from "../../src/base/clock.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
 
 export interface VirtualClock extends Clock {
   /** Ends the clock: no timer fires any more. */

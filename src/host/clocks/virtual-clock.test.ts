@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { expect, test } from "vitest";
-import { sleep } from "../../src/base/clock.ts";
+import { sleep } from "../../base/clock.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
 test("a day passes at once", async () => {
