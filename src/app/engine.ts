@@ -92,6 +92,8 @@ export interface StartOptions {
   runId?: string;
   /** Milliseconds; may only lower the limit in force. */
   deadline?: number;
+  /** Nothing is dispatched but what the manifests let a dry run execute; the result says what would have been. */
+  dryRun?: boolean;
   /** Warnings refuse the start as errors do. */
   strict?: boolean;
   /** Told what admission has to say of a workflow that may run. */
@@ -224,6 +226,7 @@ export class Engine {
           inputs,
           trigger: options.trigger ?? null,
           identity: this.#options.identity ?? "library",
+          dryRun: options.dryRun === true,
           seed: this.#ids.token(16),
           durability: journal.describe().durability,
           origin: originOf(this.#storePath ?? MEMORY_STORE, resolve(workflow.folder, workflow.name), deployment.file),

@@ -45,6 +45,7 @@ export interface StartOptions {
   identity: string;
   seed: string;
   durability: string;
+  dryRun?: boolean;
   /** Where it was started, for a later `resume`. */
   origin: JsonObject;
 }
@@ -90,7 +91,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
         deadline_at: isoTime(env.clock.now() + limits.deadline),
         profile: "standard",
         durability: options.durability,
-        dry_run: false,
+        dry_run: options.dryRun === true,
         lineage: null,
         builtins: null,
         origin: options.origin,
@@ -109,6 +110,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
     run: options.run,
     startedAt: started.at,
     identity: options.identity,
+    dryRun: options.dryRun === true,
   };
   return own(admitted, roots, env, recorder, lease, null, new Past());
 }
