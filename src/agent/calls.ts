@@ -1,7 +1,8 @@
 import { hasEffect } from "../catalog/manifest.ts";
 import type { AgentStep } from "../plan/step.ts";
-import { approval } from "../run/approval.ts";
+import { type Approval, approval } from "../run/approval.ts";
 import { type CallEnd, checkArguments, dispatch } from "../run/dispatch.ts";
+import { isSuppressed, suppressedCall, suppressionOf } from "../run/dry-run.ts";
 import type { Interpreter } from "../run/interpreter.ts";
 import type { Meter } from "../run/meter.ts";
 import type { StopScope } from "../run/stop-scope.ts";
@@ -17,6 +18,8 @@ export interface CallsOf {
   step: AgentStep;
   stop: StopScope;
   meter: Meter;
+  /** Told where a dry run shows the agent a suppressed result. */
+  onSuppressed: () => void;
 }
 
 /**
@@ -40,6 +43,7 @@ export async function dispatchAll(
       if (!call || ended === null) continue;
       const end = await settled(given, call, ended);
       if (end.is === "left") return end.end;
+      if (end.is === "ok" && isSuppressed(end.value)) given.onSuppressed();
       if (end.is !== "stopped") answers.set(call.index, toolAnswer(call, end));
     }
     const stop = given.stop.current;
@@ -89,12 +93,16 @@ async function settled(
 async function dispatchOne({ interpreter, stop, meter }: CallsOf, call: AcceptedCall, first = 1): Promise<CallEnd> {
   const { manifest } = call.tool.action;
   const { connection } = call.tool.action;
-  const asked = await approval(interpreter, call.name, connection, call.args, call.position, stop);
+  const suppression = suppressionOf(interpreter, call.tool.action, call.args);
+  const asked: Approval =
+    suppression === null
+      ? await approval(interpreter, call.name, connection, call.args, call.position, stop)
+      : { is: "approved", args: call.args };
   if (asked.is === "rejected") return { is: "failed", fault: asked.fault };
   if (asked.is === "stopped") return { is: "stopped", stop: asked.stop, cutOff: null };
   const edited = asked.args === call.args ? null : checkArguments(manifest, asked.args, call.key, call.position);
   if (edited) return { is: "failed", fault: edited };
-  return dispatch(interpreter.scheduler, interpreter.connectors, {
+  const end = await dispatch(interpreter.scheduler, interpreter.connectors, {
     run: interpreter.run,
     action: call.tool.action,
     args: asked.args,
@@ -105,10 +113,15 @@ async function dispatchOne({ interpreter, stop, meter }: CallsOf, call: Accepted
     backoff: manifest.retry.backoff,
     first,
     ofAgent: true,
+    suppression,
     mayRetry: () => meter.free >= 1,
     takeAttempt: () => meter.take(),
     onDispatched: () => meter.countDispatch(),
   });
+  if (suppression !== null && end.is === "ok") {
+    suppressedCall(interpreter, call.position, call.tool.action, call.args, suppression);
+  }
+  return end;
 }
 
 function sideBySide(calls: readonly AcceptedCall[]): AcceptedCall[][] {

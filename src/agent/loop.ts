@@ -17,9 +17,10 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { SecretTexts } from "../base/secret-texts.ts";
 import { Fault, type FaultJson } from "../errors/fault.ts";
 import type { AgentEnd } from "../journal/bodies.ts";
-import { marksIn, peel, recorded, reveal, type Val } from "../plan/marked.ts";
+import { marksIn, peel, recorded, reveal, SUPPRESSED, type Val } from "../plan/marked.ts";
 import { auxPosition, indexedPosition, type Position } from "../plan/position.ts";
 import type { AgentStep } from "../plan/step.ts";
+import { isSuppressed, suppressedStep } from "../run/dry-run.ts";
 import type { End, Stop } from "../run/end.ts";
 import { sensitiveTexts } from "../run/hide.ts";
 import { HistoryMismatch } from "../run/history.ts";
@@ -55,10 +56,13 @@ export function agentRunner(models: Models): StepRunner<"agent"> {
     const { position, scope } = context;
     const goal = interpreter.evaluator.value(step.goal, scope, position);
     if (!goal.ok) return { is: "failed", fault: goal.fault };
-    const unfit = noGoal(step.goal, goal.value, position);
+    const unfit = isSuppressed(goal.value) ? null : noGoal(step.goal, goal.value, position);
     if (unfit !== null) return { is: "failed", fault: unfit };
     const projected = interpreter.evaluator.value(step.with, scope, position);
     if (!projected.ok) return { is: "failed", fault: projected.fault };
+    if (isSuppressed(goal.value) || isSuppressed(projected.value)) {
+      return suppressedStep(interpreter, position, "agent", "reads_suppressed", { agent: step.agent });
+    }
     const execution = new AgentExecution(
       interpreter,
       step,
@@ -88,6 +92,8 @@ class AgentExecution {
   readonly #state: TurnState;
   readonly #calls: CallsOf;
   readonly #startedAt: number;
+  /** Of a dry run: what comes after such an answer, the result included, is derived from something not done. */
+  #shownSuppressed = false;
   readonly #messages: Message[] = [];
 
   constructor(
@@ -109,7 +115,15 @@ class AgentExecution {
     const read = step.reads.map((name) => context.scope.read(name) ?? null);
     this.#sensitive = sensitiveTexts([...read, goal, projected]);
     this.#meter = new Meter(step.budget);
-    this.#calls = { interpreter, step, stop: context.stop, meter: this.#meter };
+    this.#calls = {
+      interpreter,
+      step,
+      stop: context.stop,
+      meter: this.#meter,
+      onSuppressed: () => {
+        this.#shownSuppressed = true;
+      },
+    };
     this.#startedAt = interpreter.scheduler.now;
     const { definition } = interpreter.admitted;
     invariant(step.tools !== "deployment", "an agent step that takes the deployment's tools was admitted");
@@ -123,6 +137,7 @@ class AgentExecution {
       meter: this.#meter,
       nextN: 0,
       accepted: new Map(),
+      dryRun: interpreter.dryRun,
       uncounted: 0,
     };
   }
@@ -314,6 +329,7 @@ class AgentExecution {
 
   /** The step's end by the result that a turn's record holds. */
   #result(result: Val, problems: Val, at: Position): LoopEnd {
+    if (this.#shownSuppressed) return { reason: "result", value: SUPPRESSED };
     if (problems !== null) return { reason: "invalid_result", fault: invalidResult(problems, this.#at) };
     if (this.#finish.fits(result)) return { reason: "result", value: result };
     throw new HistoryMismatch(at, `the turn at ${at} is recorded with a result that does not fit`, {

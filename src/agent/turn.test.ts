@@ -56,6 +56,7 @@ function stateOf({ steps = 8, max, denied = [], manifests = [search, charge] }: 
     meter: new Meter({ steps }),
     nextN: 0,
     accepted: new Map(),
+    dryRun: false,
     uncounted: 0,
   };
 }

@@ -18,7 +18,7 @@ import { invariant } from "../base/invariant.ts";
 import { isObject, type Json, jsonEqual } from "../base/json.ts";
 import type { SecretTexts } from "../base/secret-texts.ts";
 import type { TurnCall } from "../journal/bodies.ts";
-import { marksIn, peel, reveal, setOwn, type Val } from "../plan/marked.ts";
+import { Marked, marksIn, peel, readSuppressed, reveal, setOwn, type Val } from "../plan/marked.ts";
 import { auxPosition, indexedPosition, type Position } from "../plan/position.ts";
 import { checkArguments } from "../run/dispatch.ts";
 import { hideText } from "../run/hide.ts";
@@ -63,6 +63,8 @@ export interface TurnState {
   nextN: number;
   /** Accepted calls by tool, for a policy's `max`. */
   accepted: Map<string, number>;
+  /** In a dry run a proposal may hand on what it was shown in the place of a result. */
+  dryRun: boolean;
   /** Turns so far that came without a count of their tokens. */
   uncounted: number;
 }
@@ -272,7 +274,9 @@ function judgeOne(
   if (proposal.args === undefined) {
     return late("action.invalid_input", `The arguments of ${proposal.tool} are no JSON object.`);
   }
-  const args = withFixed(tool, proposal.args);
+  const said =
+    state.dryRun && !(proposal.args instanceof Marked) ? readSuppressed(reveal(proposal.args)) : proposal.args;
+  const args = withFixed(tool, said);
   const known = key(tool, n);
   const bad = checkArguments(tool.action.manifest, args, known, place(state, n));
   if (bad) return late(bad.code, bad.message, bad.details["problems"] ?? null);

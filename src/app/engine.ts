@@ -96,6 +96,8 @@ export interface StartOptions {
   runId?: string;
   /** Milliseconds; may only lower the limit in force. */
   deadline?: number;
+  /** Nothing is dispatched but what the manifests let a dry run execute; the result says what would have been. */
+  dryRun?: boolean;
   /** Warnings refuse the start as errors do. */
   strict?: boolean;
   /** Told what admission has to say of a workflow that may run. */
@@ -242,6 +244,7 @@ export class Engine {
             inputs,
             trigger,
             identity: this.#options.identity ?? "library",
+            dryRun: options.dryRun === true,
             seed: this.#ids.token(16),
             durability: journal.describe().durability,
             origin: originOf(this.#storePath ?? MEMORY_STORE, resolve(workflow.folder, workflow.name), deployment.file),
@@ -264,7 +267,9 @@ export class Engine {
       say: this.#say,
     };
     try {
-      return await inTurn(singleOf(admitted, inputs, trigger), waiting, begin);
+      // A dry run does nothing that two of them could do twice: it waits for nobody and nobody for it.
+      const single = options.dryRun === true ? null : singleOf(admitted, inputs, trigger);
+      return await inTurn(single, waiting, begin);
     } catch (error) {
       throw refusedBy(error);
     }

@@ -100,6 +100,7 @@ export async function openRun(
     trigger: accepted.body["trigger"] ?? null,
     run: accepted.run,
     startedAt: started.at,
+    dryRun: accepted.body["dry_run"] === true,
     identity: typeof accepted.body["identity"] === "string" ? accepted.body["identity"] : "",
   };
   return { admitted, roots, first: [accepted, started], cursor, origin, open };

@@ -3,6 +3,7 @@ import type { JsonObject } from "../base/json.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
 import { Fault } from "../errors/fault.ts";
 import { createVirtualClock } from "../host/clocks/virtual-clock.ts";
+import { newKey, openSealer } from "../host/keys/sealer.ts";
 import { ownOwner } from "../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../host/stores/memory.ts";
 import { everyStep } from "../plan/plan.ts";
@@ -67,6 +68,7 @@ function freshStage(): Stage {
     clock,
     journal: openMemoryJournal({ clock }),
     owner: ownOwner("redteam", "ambit redteam"),
+    sealer: openSealer(newKey()),
     watch(run) {
       let endedByItself = true;
       const timer = systemClock.after(PATIENCE_MS, () => {

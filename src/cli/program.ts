@@ -145,6 +145,7 @@ function workflowCommands(program: Command, does: Does): void {
     )
     .option("--deadline <duration>", "an earlier deadline for this run, such as 90s or 5m")
     .option("--run-id <id>", "the run's id: 1 to 128 characters (default: a fresh one)")
+    .option("--dry-run", "dispatch only what manifests let a dry run execute, and say what a real run would do")
     .option("--no-wait", NO_WAIT)
     .option("--strict", "warnings count as errors")
     .action(

@@ -4,6 +4,7 @@ import { isObject, type Json } from "../base/json.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { exitOf, isPlainSuccess, type RunResult } from "../journal/result.ts";
 import { counted, lasted } from "../view/words.ts";
+import { dryRunLines } from "./dry-run-lines.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { LiveBlock } from "./live-block.ts";
 import type { CommonOptions } from "./options.ts";
@@ -143,6 +144,7 @@ export function printResult(
     terminal.out(`${jsonText(result)}\n`);
     return;
   }
+  for (const line of dryRunLines(result, terminal.color)) terminal.err(`${line}\n`);
   if (hasOutputs(result.outputs)) terminal.out(`${jsonText(shown(result.outputs), 2)}\n`);
   terminal.err(`${verdict(result, terminal)}\n`);
   if (result.status === "suspended") {
@@ -177,7 +179,8 @@ function mark(status: string, plain: boolean, color: Paint): string {
 /** The last line: never plain success where something was forgiven, skipped, cut or is unknown. */
 function verdict(result: RunResult, terminal: Terminal): string {
   const { color } = terminal;
-  const word = WORDS[result.status] ?? result.status;
+  const ended = WORDS[result.status] ?? result.status;
+  const word = result.dry_run ? `Dry run: ${ended.toLowerCase()}` : ended;
   const plain = isPlainSuccess(result);
   const parts = [`${mark(result.status, plain, color)} ${color.bold(word)} in ${lasted(result.duration_ms)}`];
   if (result.error !== null) {
@@ -191,6 +194,8 @@ function verdict(result: RunResult, terminal: Terminal): string {
     ["skipped", result.skipped],
     ["truncated", result.truncated],
     ["unknown outcome", result.unknown],
+    ["not done", result.suppressed ?? []],
+    ["undetermined", result.undetermined ?? []],
     ["failed cleanup", result.cleanup.filter((entry) => entry.status === "failed")],
   ];
   for (const [name, entries] of lists) {

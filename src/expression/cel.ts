@@ -2,7 +2,7 @@
  * One expression from its source to its value. Only the engine's `run` evaluates a plan's expressions;
  * notations compile them to check them.
  */
-import type { Val } from "../plan/marked.ts";
+import type { Marks, Val } from "../plan/marked.ts";
 import { checkTree } from "./check.ts";
 import { build, settle } from "./evaluate.ts";
 import { Failure, Frame } from "./frame.ts";
@@ -41,6 +41,8 @@ export interface EvalProblem {
   help: string;
   /** `details.reason` of the fault. */
   reason: "too_large" | null;
+  /** Of the values that led to it. */
+  marks: Marks;
   start: number;
   end: number;
 }
@@ -63,8 +65,8 @@ export function compile(source: string): { ok: true; expr: Compiled } | { ok: fa
         return { ok: true, value: frame.madeTime ? settle(cell) : (cell as Val) };
       } catch (error) {
         if (!(error instanceof Failure)) throw error;
-        const { message, help, reason, where } = error;
-        return { ok: false, problem: { message, help, reason, start: where.start, end: where.end } };
+        const { message, help, reason, marks, where } = error;
+        return { ok: false, problem: { message, help, reason, marks, start: where.start, end: where.end } };
       }
     },
   };

@@ -9,8 +9,10 @@ import type {
   Forgiven,
   Outcome,
   Skipped,
+  Suppressed,
   SuspendReason,
   Truncated,
+  Undetermined,
   UnknownEffect,
 } from "./outcome.ts";
 
@@ -59,6 +61,9 @@ export type EndedBody = {
   truncated: Truncated[];
   unknown: UnknownEffect[];
   cleanup: CleanupEntry[];
+  /** Both of a dry run only. */
+  suppressed?: Suppressed[];
+  undetermined?: Undetermined[];
   digest: string;
 };
 
@@ -180,6 +185,8 @@ export type CallEndedBody = {
   fault?: FaultJson;
   ambiguity?: { code: string; message?: string; details: Json };
   effect: "none" | "done" | "unknown" | "suppressed";
+  /** Why a dry run has not dispatched it; a `value` is then what its manifest simulates. */
+  because?: Suppressed["because"];
   /** False where it ended before anything was sent (wrong arguments, refused by a person): no attempt counts. */
   dispatched?: boolean;
   /** Another attempt follows. */

@@ -178,8 +178,7 @@ const callEnd: Shape = byMember("outcome", {
   ok: mapOf({ value: any }),
   failed: mapOf({ fault }),
   cancelled: mapOf({ fault }),
-  // No run of this version suppresses anything: read back, it is taken for a failure.
-  suppressed: mapOf({ fault }),
+  suppressed: mapOf({ because: oneOf(["dry_run", "reads_suppressed", "needs_approval"]) }),
   unknown: mapOf({ ambiguity: mapOf({ code: text, message: maybe(text), details: any }) }),
 });
 
@@ -278,6 +277,15 @@ const BODIES: { readonly [K in EventKind]: Shape } = {
     truncated: listOf(mapOf({ at: name, cause: text, done: number, left: orNull(number) })),
     unknown: listOf(mapOf({ position: name, action: name, code: text, key: maybe(text) })),
     cleanup: listOf(mapOf({ position: name, status: text, code: orNull(text) })),
+    suppressed: maybe(listOf(mapOf({ position: name, what: text, because: text, action: maybe(name) }))),
+    undetermined: maybe(
+      listOf(
+        mapOf({
+          position: name,
+          could: listOf(mapOf({ branch: text, steps: listOf(name), actions: listOf(name), agents: listOf(text) })),
+        }),
+      ),
+    ),
     digest: text,
   }),
   "stop.decided": mapOf({

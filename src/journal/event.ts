@@ -46,6 +46,8 @@ export const TRAIL_WHATS = [
   "loop_ended",
   "truncated",
   "exit",
+  "suppressed",
+  "undetermined",
 ] as const;
 
 /** What deterministic steps did since the record before (DU-04, DU-50). */

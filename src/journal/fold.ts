@@ -20,7 +20,9 @@ import {
   isOutcome,
   type RunStatus,
   type Skipped,
+  type Suppressed,
   type Truncated,
+  type Undetermined,
   type UnknownEffect,
   type Waiting,
 } from "./outcome.ts";
@@ -54,6 +56,9 @@ export interface RunState {
   readonly truncated: readonly Truncated[];
   readonly unknown: readonly UnknownEffect[];
   readonly cleanup: readonly CleanupEntry[];
+  /** What a dry run did not do, and could not tell; told at its end, and until then as far as the records have it. */
+  readonly suppressed: readonly Suppressed[];
+  readonly undetermined: readonly Undetermined[];
   /** What a suspended run waits for; empty while it runs. */
   readonly waiting: readonly Waiting[];
   /** Questions, approvals and timers that stand, by position. */
@@ -84,6 +89,8 @@ export function initialState(): RunState {
     truncated: [],
     unknown: [],
     cleanup: [],
+    suppressed: [],
+    undetermined: [],
     waiting: [],
     standing: new Map(),
     openCalls: new Map(),
@@ -140,6 +147,15 @@ function applyTrail(next: Fresh, { position: at, what, detail }: TrailEntry): vo
         left: typeof left === "number" ? left : null,
       };
       next.truncated = [...next.truncated, entry];
+      break;
+    }
+    case "suppressed": {
+      next.suppressed = [...next.suppressed, { position: at, ...(isObject(detail) ? detail : {}) } as Suppressed];
+      break;
+    }
+    case "undetermined": {
+      const could = Array.isArray(detail) ? (detail.filter(isObject) as unknown as Undetermined["could"]) : [];
+      next.undetermined = [...next.undetermined, { position: at, could }];
       break;
     }
     default:
@@ -235,6 +251,8 @@ function applyEnd(next: Fresh, record: RunRecord): void {
   next.truncated = entries("truncated", next.truncated);
   next.unknown = entries("unknown", next.unknown);
   next.cleanup = entries("cleanup", next.cleanup);
+  next.suppressed = entries("suppressed", next.suppressed);
+  next.undetermined = entries("undetermined", next.undetermined);
   next.waiting = [];
   next.standing = new Map();
   next.openCalls = new Map();
@@ -257,6 +275,13 @@ function applyCall(next: Fresh, record: RunRecord): void {
         ...(key === null ? {} : { key }),
       },
     ];
+  }
+  if (outcome === "suppressed") {
+    const action = textIn(body, "action") ?? open?.action ?? "";
+    const args = memberOf(body, "args");
+    const because = (textIn(body, "because") ?? "dry_run") as Suppressed["because"];
+    const entry: Suppressed = { position, what: "call", because, action };
+    next.suppressed = [...next.suppressed, args === undefined ? entry : { ...entry, args }];
   }
   if (outcome !== "suppressed" && memberOf(body, "dispatched") !== false) next.counts.tool_attempts++;
   if (!again && outcome !== "unknown") next.openCalls = withoutEntry(next.openCalls, position);
@@ -325,5 +350,6 @@ export function toResult(state: RunState): RunResult {
     cleanup: [...state.cleanup],
     waiting: [...state.waiting],
     dry_run: state.dryRun,
+    ...(state.dryRun ? { suppressed: [...state.suppressed], undetermined: [...state.undetermined] } : {}),
   };
 }

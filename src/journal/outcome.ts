@@ -1,3 +1,4 @@
+import type { Json } from "../base/json.ts";
 import type { Position } from "../plan/position.ts";
 
 /** The closed set of end states (interfaces.md 1); `suspended` goes on later. */
@@ -25,6 +26,26 @@ export type UnknownEffect = { position: Position; action: string; code: string; 
 
 /** A cleanup that was due. */
 export type CleanupEntry = { position: Position; status: string; code: string | null };
+
+/** What a dry run did not do; `args` (without the key) are left out where they are large. */
+export type Suppressed = {
+  position: Position;
+  what: "call" | "agent" | "ask" | "wait" | "notice";
+  because: "dry_run" | "reads_suppressed" | "needs_approval";
+  action?: string;
+  effects?: string;
+  args?: Json;
+  /** The manifest gave a result for it. */
+  simulated?: true;
+  agent?: string;
+  text?: Json;
+};
+
+/** One way that an undetermined step could go: the steps of its list, and what they, and what is in them, may contact. */
+export type CouldRun = { branch: string; steps: Position[]; actions: string[]; agents: string[] };
+
+/** A step of a dry run of which nobody can tell how it would go on. */
+export type Undetermined = { position: Position; could: CouldRun[] };
 
 /** What a suspended run waits for; `due` is RFC 3339 or null. */
 export type Waiting = { position: Position; reason: string; due: string | null };

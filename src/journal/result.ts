@@ -6,7 +6,9 @@ import type {
   Forgiven,
   RunStatus,
   Skipped,
+  Suppressed,
   Truncated,
+  Undetermined,
   UnknownEffect,
   Waiting,
 } from "./outcome.ts";
@@ -29,6 +31,10 @@ export interface RunResult {
   cleanup: CleanupEntry[];
   waiting: Waiting[];
   dry_run: boolean;
+  /** Of a dry run only: what a real one would have done, in the order of the run. */
+  suppressed?: Suppressed[];
+  /** Of a dry run only: where nobody can tell how a real one would go on. */
+  undetermined?: Undetermined[];
 }
 
 /** The signal that cancelled a run, if one did. */

@@ -27,6 +27,8 @@ export const STEP_STATUSES = [
   "suspended",
   "running",
   "not_started",
+  "suppressed",
+  "undetermined",
 ] as const;
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
@@ -93,6 +95,10 @@ export class StepsFold {
           break;
         case "exit":
           trace.status = textIn(detail, "how") === "fail" ? "failed" : "completed";
+          break;
+        case "suppressed":
+        case "undetermined":
+          trace.status ??= what;
           break;
         case "item_skipped":
           break;
@@ -235,6 +241,7 @@ function callStatus(trace: Trace, record: RunRecord): StepStatus {
   trace.code = faultIn(record.body, "fault")?.code ?? textIn(mapIn(record.body, "ambiguity"), "code") ?? trace.code;
   // What comes after the stop changes nothing for the step.
   if (trace.late && stoppedBefore) return stoppedBefore;
+  if (outcome === "suppressed") return "suppressed";
   if (outcome === "cancelled") return stoppedBefore ?? "cancelled";
   if (outcome === "failed") return trace.code === "flow.timeout" ? "timed_out" : "failed";
   if (outcome === "unknown") return stoppedBefore ?? "failed";

@@ -3,7 +3,8 @@
  * wraps and to whatever is computed from it: `inputs` is a plain map in which `token` alone is marked.
  *
  * - `sensitive`: never written or printed in clear.
- * - `suppressed`: stands for what a dry run did not do.
+ * - `suppressed`: stands for what a dry run did not do. Whatever is under the mark is no value: nothing may be decided
+ *   by it, and nothing dispatched with it.
  * - `redacted`: a sensitive value that a history does not give, and why not. It can be handed on and hashed, for
  *   records have every sensitive value masked; nothing may be decided by it and nothing dispatched with it.
  */
@@ -34,6 +35,8 @@ export type Val = null | boolean | number | string | Val[] | { [key: string]: Va
 
 export const NO_MARKS: Marks = Object.freeze({});
 export const SENSITIVE: Marks = Object.freeze({ sensitive: true });
+/** What a dry run has in the place of a value. */
+export const SUPPRESSED: Val = new Marked(null, Object.freeze({ suppressed: true }));
 
 export function hasMarks(marks: Marks): boolean {
   return marks.sensitive === true || marks.suppressed === true || marks.redacted !== undefined;
@@ -80,14 +83,18 @@ export function marksIn(value: Val): Marks {
 /** How a sensitive value stands in records and hashes (DU-52). */
 export const SENSITIVE_JSON: JsonObject = Object.freeze({ $sensitive: true }) as JsonObject;
 
+/** How what a dry run did not do stands in records, in results and in what an agent is told. */
+const SUPPRESSED_JSON: JsonObject = Object.freeze({ $suppressed: true }) as JsonObject;
+
 /** The value in clear, for a dispatch or a computation: never for a record, a print or a hash. */
 export function reveal(value: Val): Json {
   return render(value, null);
 }
 
 /**
- * The value as records and hashes have it: each sensitive part is `{"$sensitive": true}`. Data with a key of that
- * name, or of the escape's, stands inside `{"$literal": ...}`, so that nobody outside can forge a mask.
+ * The value as records and hashes have it: each sensitive part is `{"$sensitive": true}`, each suppressed one
+ * `{"$suppressed": true}`. Data that could be taken for a mask stands inside `{"$literal": ...}`, so that nobody
+ * outside can forge one.
  */
 export function recorded(value: Val): Json {
   return render(value, SENSITIVE_JSON);
@@ -95,6 +102,8 @@ export function recorded(value: Val): Json {
 
 function render(value: Val, sensitive: Json): Json {
   if (value instanceof Marked) {
+    // There is nothing to keep secret where nothing came.
+    if (sensitive !== null && value.marks.suppressed) return SUPPRESSED_JSON;
     if (sensitive !== null && value.marks.sensitive) return sensitive;
     return render(value.value, sensitive);
   }
@@ -120,7 +129,22 @@ function isSpecial(value: Val): boolean {
 }
 
 function looksMasked(map: object): boolean {
-  return Object.hasOwn(map, "$sensitive") || Object.hasOwn(map, "$literal");
+  return Object.hasOwn(map, "$sensitive") || Object.hasOwn(map, "$literal") || isSuppressedJson(map);
+}
+
+/** Exactly the mask: other data with a key of its name is what it is. */
+function isSuppressedJson(map: object): boolean {
+  return (map as JsonObject)["$suppressed"] === true && Object.keys(map).length === 1;
+}
+
+/** The value with each `{"$suppressed": true}` in it read as what an agent says again of a suppressed result. */
+export function readSuppressed(json: Json): Val {
+  if (Array.isArray(json)) return json.map(readSuppressed);
+  if (!isObject(json)) return json;
+  if (isSuppressedJson(json)) return SUPPRESSED;
+  const out: { [key: string]: Val } = {};
+  for (const key of Object.keys(json)) setOwn(out, key, readSuppressed(json[key] as Json));
+  return out;
 }
 
 /** Sets an own key, `__proto__` included. */
@@ -141,6 +165,7 @@ export function maskedParts(value: Val): Json[] {
 
 function collectMasked(value: Val, found: Json[]): void {
   if (value instanceof Marked) {
+    if (value.marks.suppressed) return;
     if (value.marks.sensitive) found.push(reveal(value.value));
     else collectMasked(value.value, found);
   } else if (Array.isArray(value)) {
@@ -164,6 +189,7 @@ export function rehydrate(json: Json, unmask: () => Val = () => redactedValue("u
   if (Array.isArray(json)) return json.map((item) => rehydrate(item, unmask));
   const map = json as JsonObject;
   if (map["$sensitive"] === true && Object.keys(map).length === 1) return unmask();
+  if (isSuppressedJson(map)) return SUPPRESSED;
   const literal = Object.keys(map).length === 1 ? map["$literal"] : undefined;
   const held = isObject(literal) ? (literal as JsonObject) : map;
   const out: { [key: string]: Val } = {};

@@ -11,6 +11,7 @@ import type { Roots } from "../run/execution.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
 import { type ReplayReport, replayRun } from "../run/replay.ts";
 import { type ActiveRun, startRun } from "../run/run.ts";
+import type { Sealer } from "../run/sealer.ts";
 import type { Attack, World } from "./attack.ts";
 import { HostileConnector } from "./hostile-connector.ts";
 import { hostileModel } from "./hostile-model.ts";
@@ -21,6 +22,7 @@ export interface Stage {
   clock: Clock;
   journal: Journal;
   owner: Owner;
+  sealer: Sealer;
   /** Called once the run is under way; gives what is to be called when it is over, and says whether it ended by itself. */
   watch(run: ActiveRun): () => boolean;
 }
@@ -55,7 +57,7 @@ export async function play(
   textOf: (of: string) => string,
 ): Promise<Play> {
   const observed = new Observed();
-  const { clock, journal, owner } = stage;
+  const { clock, journal, owner, sealer } = stage;
   const { definition } = admitted;
   const model = hostileModel(attack, world, observed, clock);
   const models = new Map<string, ModelPort>(Object.keys(definition.agents).map((name) => [name, model]));
@@ -67,8 +69,8 @@ export async function play(
   const runners = { ...BASIC_RUNNERS, agent: agentRunner(models) };
   const active = await startRun(
     admitted,
-    { run: RUN, ...start, identity: IDENTITY, seed: "00", durability: "process", origin: {} },
-    { clock, journal, owner, connectors, runners, onRecord: (record) => records.push(structuredClone(record)) },
+    { run: RUN, ...start, identity: IDENTITY, seed: "00", durability: "process", origin: {}, single: null },
+    { clock, journal, owner, sealer, connectors, runners, onRecord: (record) => records.push(structuredClone(record)) },
   );
   const over = stage.watch(active);
   let endedByItself = false;

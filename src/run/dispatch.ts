@@ -9,12 +9,13 @@
  *     same is kept, as late.
  * I5: only effects can be unknown: a read that times out or loses its connection has simply failed.
  * I6: a call is over at most the drain grace after its signal.
+ * I8: of a suppressed call nothing reaches a connector, and its record says so: live, resumed and replayed.
  * I7: nothing is dispatched after its step was asked to stop, the wait for a retry included.
  */
 import type { AdmittedAction } from "../admit/admitted-plan.ts";
 import { sleep } from "../base/clock.ts";
 import { MAX_BACKOFF_MS } from "../base/duration.ts";
-import { byteLength, canonical, findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
+import { byteLength, canonical, findNotJson, isObject, type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import type { CallRequest, CallResult, Connector } from "../catalog/connector.ts";
 import { type ActionManifest, hasEffect, isRepeatable } from "../catalog/manifest.ts";
 import { markSensitive } from "../catalog/sensitive.ts";
@@ -22,8 +23,9 @@ import { problemsAsJson, sayProblems, type ValueProblem } from "../catalog/value
 import { checkValue } from "../catalog/value-schema.ts";
 import type { Code } from "../errors/codes.ts";
 import { Fault, type FaultJson } from "../errors/fault.ts";
-import { marksIn, peel, recorded, reveal, setOwn, type Val } from "../plan/marked.ts";
+import { marksIn, peel, recorded, reveal, SUPPRESSED, setOwn, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
+import type { Suppression } from "./dry-run.ts";
 import type { Stop } from "./end.ts";
 import { hide, hideMessage, markTexts, sensitiveTexts } from "./hide.ts";
 import { HistoryMismatch } from "./history.ts";
@@ -54,6 +56,8 @@ export interface CallSpec {
   mayRetry?: () => boolean;
   /** Takes a further attempt of a budget; false if none is free. The first one is held already. */
   takeAttempt?: () => boolean;
+  /** A dry run makes no call of it. */
+  suppression: Suppression | null;
   /** Told of each attempt that was dispatched, once its record is there. */
   onDispatched?: () => void;
 }
@@ -73,7 +77,8 @@ type ReadEnd = Extract<CallEnd, { is: "ok" | "failed" | "unknown" }>;
 /** Why the arguments of a call do not fit, as one fault; null if they do (I1). */
 export function checkArguments(action: ActionManifest, args: Val, key: string | null, at: Position): Fault | null {
   // A value that the history does not hold fitted when the run went this way; a dispatch with it is refused.
-  if (marksIn(args).redacted) return null;
+  const marks = marksIn(args);
+  if (marks.redacted || marks.suppressed) return null;
   const clear = withKey(action, args, key);
   const problems: ValueProblem[] =
     clear === null
@@ -118,14 +123,15 @@ export async function dispatch(
       scope: spec.scope,
       onBudget: "grace",
       needs: spec.args,
-      ...(isRepeatable(manifest) ? {} : { intent: true }),
+      ...(isRepeatable(manifest) || spec.suppression !== null ? {} : { intent: true }),
       start: (context) =>
         perform(context, scheduler, connectors, { ...spec, key }, attempt, Math.min(pause, MAX_BACKOFF_MS)),
     });
     // I3: the key of the first attempt stands in its record, and that one is gone on with (WX-55).
     const written = peel(body["key"] ?? null).value;
     if (typeof written === "string") key = written;
-    if (body["dispatched"] !== false) spec.onDispatched?.();
+    const outcome = peel(body["outcome"] ?? null).value;
+    if (body["dispatched"] !== false && outcome !== "suppressed") spec.onDispatched?.();
     const end = readBody(body, position, attempt);
     const stopped = spec.scope.current;
     checkRecorded(spec, body, stopped !== null, end.is !== "ok" && wantsRetry(spec, end, attempt));
@@ -144,7 +150,7 @@ export async function dispatch(
  * is refused.
  */
 function checkRecorded(
-  { action: { manifest, connection }, key, position, ofAgent }: CallSpec,
+  { action: { manifest, connection }, key, position, ofAgent, suppression }: CallSpec,
   body: LiveBody,
   stopped: boolean,
   mayRetry: boolean,
@@ -157,6 +163,14 @@ function checkRecorded(
     });
   if (member("action") !== manifest.name) throw wrong("action", manifest.name);
   if (member("connection") !== connection) throw wrong("connection", connection);
+  const outcome = member("outcome");
+  const fits = suppression === null ? outcome !== "suppressed" : outcome === "suppressed" || outcome === "cancelled";
+  if (!fits) throw wrong("outcome", suppression === null ? "one of a call" : "suppressed");
+  if (outcome === "suppressed") {
+    const { because, simulated } = suppression ?? {};
+    if (member("because") !== because) throw wrong("because", because ?? null);
+    if (!jsonEqual(member("value"), simulated ?? null)) throw wrong("value", simulated ?? null);
+  }
   const effects = effectsOf(String(member("outcome")), hasEffect(manifest));
   if (!effects.includes(String(member("effect")))) throw wrong("effect", effects);
   if (member("late") === true && !stopped) throw wrong("late", false);
@@ -184,6 +198,8 @@ function readBody(body: LiveBody, position: Position, attempt: number): ReadEnd 
   switch (peel(body["outcome"] ?? null).value) {
     case "ok":
       return { is: "ok", value: body["value"] ?? null };
+    case "suppressed":
+      return { is: "ok", value: Object.hasOwn(body, "value") ? (body["value"] ?? null) : SUPPRESSED };
     case "unknown": {
       const ambiguity = body["ambiguity"] as unknown as { code: string; message?: string; details: Json };
       const fault = new Fault("flow.action_ambiguous", position, ambiguity.message ?? "The outcome is not known.", {
@@ -202,7 +218,8 @@ type Judged =
   | { outcome: "ok"; value: Val }
   | { outcome: "failed"; fault: Fault; effect: "none" | "done" }
   | { outcome: "unknown"; code: string; message: string; details: Json }
-  | { outcome: "cancelled"; fault: Fault };
+  | { outcome: "cancelled"; fault: Fault }
+  | ({ outcome: "suppressed" } & Suppression);
 
 async function perform(
   context: EffectContext,
@@ -229,6 +246,9 @@ async function perform(
     const fault = new Fault("run.cancelled", spec.position, "Stopped before it was dispatched.");
     return { ...write({ outcome: "cancelled", fault }), dispatched: false };
   };
+  if (spec.suppression !== null) {
+    return effect.stop === null ? write({ outcome: "suppressed", ...spec.suppression }) : cancelled();
+  }
   if (!isRepeatable(manifest) && context.hasIntent) return write(lost(manifest));
   // The grace of a spent budget is for what is under way, not for what has not begun.
   if (effect.stop !== null) return cancelled();
@@ -446,6 +466,10 @@ function callBody(
       body["ambiguity"] = { code: judged.code, message, details: hide(judged.details, texts) };
       break;
     }
+    case "suppressed":
+      body["because"] = judged.because;
+      if (judged.simulated !== undefined) body["value"] = markSensitive(judged.simulated, manifest.output);
+      break;
     default: {
       const fault = judged.fault.toJSON();
       const said = { message: hideMessage(fault.message, texts, MAX_MESSAGE), details: hide(fault.details, texts) };
@@ -461,7 +485,7 @@ function callBody(
 }
 
 function effectOf(judged: Judged, manifest: ActionManifest): string {
-  if (judged.outcome === "unknown") return "unknown";
+  if (judged.outcome === "unknown" || judged.outcome === "suppressed") return judged.outcome;
   if (judged.outcome === "failed") return judged.effect;
   return judged.outcome === "ok" && hasEffect(manifest) ? "done" : "none";
 }

@@ -1,5 +1,13 @@
 import type { Fault } from "../errors/fault.ts";
-import type { CleanupEntry, Forgiven, Skipped, Truncated, UnknownEffect } from "../journal/outcome.ts";
+import type {
+  CleanupEntry,
+  Forgiven,
+  Skipped,
+  Suppressed,
+  Truncated,
+  Undetermined,
+  UnknownEffect,
+} from "../journal/outcome.ts";
 import type { Position } from "../plan/position.ts";
 
 const MAX_REASON = 1_024;
@@ -11,6 +19,8 @@ export class Ends {
   readonly truncated: Truncated[] = [];
   unknown: UnknownEffect[] = [];
   readonly cleanup: CleanupEntry[] = [];
+  readonly suppressed: Suppressed[] = [];
+  readonly undetermined: Undetermined[] = [];
 
   forgive(at: Position, fault: Fault): void {
     this.forgiven.push({ at, code: fault.code, reason: fault.message.slice(0, MAX_REASON) });
@@ -31,6 +41,14 @@ export class Ends {
 
   cleanedUp(position: Position, status: string, code: string | null): void {
     this.cleanup.push({ position, status, code });
+  }
+
+  suppress(entry: Suppressed): void {
+    this.suppressed.push(entry);
+  }
+
+  leaveOpen(entry: Undetermined): void {
+    this.undetermined.push(entry);
   }
 
   unknownEffect(position: Position, action: string, code: string, key: string | null): void {

@@ -5,10 +5,24 @@ import { Fault } from "../errors/fault.ts";
 import { type Compiled, compile } from "../expression/cel.ts";
 import { insertText } from "../expression/text.ts";
 import type { Duration, Expr, Value } from "../plan/expression.ts";
-import { joinMarks, Marked, type Marks, mark, NO_MARKS, peel, setOwn, type Val } from "../plan/marked.ts";
+import {
+  joinMarks,
+  Marked,
+  type Marks,
+  mark,
+  marksIn,
+  NO_MARKS,
+  peel,
+  SUPPRESSED,
+  setOwn,
+  type Val,
+} from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import { needClear } from "./redacted.ts";
 import type { Scope } from "./scope.ts";
+
+/** What a condition says; `untold` in a dry run, where it rests on something that was not done. */
+export type Answer = "yes" | "no" | "untold";
 
 export type Evaluated<T> = { ok: true; value: T } | { ok: false; fault: Fault };
 
@@ -30,6 +44,8 @@ export class Evaluator {
     const result = compiled.evaluate(scope);
     if (result.ok) return result;
     const { problem } = result;
+    // It has failed for want of something that a dry run did not do.
+    if (problem.marks.suppressed) return { ok: true, value: SUPPRESSED };
     // It may have failed only for want of a value that was there when the run went this way.
     for (const path of compiled.paths) needClear(valueAt(scope, path), at, "An expression");
     return {
@@ -79,6 +95,10 @@ export class Evaluator {
       const result = this.expression(part, scope, at);
       if (!result.ok) return result;
       const { marks: own } = peel(result.value);
+      if (own.suppressed) {
+        marks = joinMarks(marks, own);
+        continue;
+      }
       if (own.redacted) {
         // The text as a whole is masked where it is recorded: it can be handed on without being known.
         marks = joinMarks(marks, own);
@@ -100,17 +120,18 @@ export class Evaluator {
       text += String(peeled.value);
       marks = joinMarks(marks, peeled.marks);
     }
-    return { ok: true, value: mark(marks.redacted ? null : text, marks) };
+    return { ok: true, value: mark(marks.redacted || marks.suppressed ? null : text, marks) };
   }
 
   /** A condition has to give a boolean; null is none. */
-  condition(expr: Expr | boolean, scope: Scope, at: Position): Evaluated<boolean> {
-    if (typeof expr === "boolean") return { ok: true, value: expr };
+  condition(expr: Expr | boolean, scope: Scope, at: Position): Evaluated<Answer> {
+    if (typeof expr === "boolean") return { ok: true, value: expr ? "yes" : "no" };
     const result = this.expression(expr, scope, at);
     if (!result.ok) return result;
+    if (marksIn(result.value).suppressed) return { ok: true, value: "untold" };
     needClear(result.value, at, "A condition");
     const { value } = peel(result.value);
-    if (typeof value === "boolean") return { ok: true, value };
+    if (typeof value === "boolean") return { ok: true, value: value ? "yes" : "no" };
     return {
       ok: false,
       fault: new Fault("expression.failed", at, `A condition must give true or false, not ${kindOf(value)}.`, {
@@ -121,11 +142,12 @@ export class Evaluator {
     };
   }
 
-  /** Milliseconds; a computed one is checked against its bounds here. */
+  /** Milliseconds; a computed one is checked against its bounds here, and a suppressed one is as long as it may be. */
   duration(duration: Duration, scope: Scope, at: Position, max = MAX_DURATION_MS): Evaluated<number> {
     if (typeof duration === "number") return { ok: true, value: duration };
     const result = this.expression(duration, scope, at);
     if (!result.ok) return result;
+    if (marksIn(result.value).suppressed) return { ok: true, value: max };
     needClear(result.value, at, "A duration");
     const { value } = peel(result.value);
     const parsed =

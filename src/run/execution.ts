@@ -31,6 +31,8 @@ export interface Roots {
   startedAt: string;
   /** Who started it. */
   identity: string;
+  /** Nothing is dispatched but what manifests let a dry run execute. */
+  dryRun?: boolean;
 }
 
 export interface ExecutionSource {
@@ -86,6 +88,7 @@ export class Execution {
     this.#interpreter = new Interpreter({
       run: roots.run,
       identity: roots.identity,
+      dryRun: roots.dryRun === true,
       admitted,
       scheduler: this.#scheduler,
       recorder,
@@ -163,6 +166,7 @@ export class Execution {
       truncated: ends.truncated,
       unknown: ends.unknown,
       cleanup: ends.cleanup,
+      ...(this.#roots.dryRun ? { suppressed: ends.suppressed, undetermined: ends.undetermined } : {}),
       digest: this.#digest.finish({
         def: this.#admitted.def,
         inputs: recorded(this.#roots.inputs),
@@ -219,7 +223,8 @@ export class Execution {
 
   #witness(entry: Witnessed): void {
     this.#digest.record(entry);
-    if (entry.kind === "call.ended" && entry.body["dispatched"] !== false) this.#counts.tool_attempts++;
+    const isCall = entry.kind === "call.ended" && entry.body["outcome"] !== "suppressed";
+    if (isCall && entry.body["dispatched"] !== false) this.#counts.tool_attempts++;
     if (entry.kind !== "agent.turn") return;
     this.#counts.agent_turns++;
     const usage = reportedUsage(entry.body["usage"] ?? null);

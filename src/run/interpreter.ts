@@ -17,8 +17,9 @@ import type { Duration } from "../plan/expression.ts";
 import type { Val } from "../plan/marked.ts";
 import type { Plan } from "../plan/plan.ts";
 import { auxPosition, childPosition, type Position } from "../plan/position.ts";
-import type { Step } from "../plan/step.ts";
+import type { Catch, Step } from "../plan/step.ts";
 import { type DueCleanup, dueCleanups, leaveList } from "./cleanup.ts";
+import { undetermined } from "./dry-run.ts";
 import { type End, timeoutFault } from "./end.ts";
 import { Ends } from "./ends.ts";
 import { Evaluator } from "./evaluator.ts";
@@ -63,6 +64,7 @@ export class Interpreter {
   readonly run: string;
   /** Who started the run. */
   readonly identity: string;
+  readonly dryRun: boolean;
   readonly admitted: AdmittedPlan;
   readonly scheduler: Scheduler;
   readonly recorder: Recorder;
@@ -77,6 +79,7 @@ export class Interpreter {
   constructor(options: {
     run: string;
     identity: string;
+    dryRun: boolean;
     admitted: AdmittedPlan;
     scheduler: Scheduler;
     recorder: Recorder;
@@ -86,6 +89,7 @@ export class Interpreter {
   }) {
     this.run = options.run;
     this.identity = options.identity;
+    this.dryRun = options.dryRun;
     this.admitted = options.admitted;
     this.scheduler = options.scheduler;
     this.recorder = options.recorder;
@@ -131,7 +135,16 @@ export class Interpreter {
     if (step.guard !== undefined) {
       const guard = this.evaluator.condition(step.guard, context.scope, at);
       if (!guard.ok) return this.#handle(step, at, context, guard.fault);
-      if (!guard.value) {
+      if (guard.value === "untold") {
+        const ways = [
+          { branch: "runs", steps: [step], below: context.position },
+          { branch: "skipped", steps: [], below: context.position },
+        ];
+        const end = undetermined(this, context.plan, at, ways);
+        if (end.is === "value") this.#bind(step, at, context.scope, end.value);
+        return end;
+      }
+      if (guard.value === "no") {
         this.recorder.trail(at, "skipped");
         context.scope.write(step, null);
         return { is: "skipped" };
@@ -200,7 +213,8 @@ export class Interpreter {
       if (entry.guard !== undefined) {
         const guard = this.evaluator.condition(entry.guard, scope, at);
         if (!guard.ok) return { is: "failed", fault: guard.fault };
-        if (!guard.value) continue;
+        if (guard.value === "untold") return this.#untoldHandler(step, at, context, entry);
+        if (guard.value === "no") continue;
       }
       const position = auxPosition(at, "catch");
       const { end, scope: inner } = await this.listIn(entry.steps, { ...context, scope, position });
@@ -217,6 +231,18 @@ export class Interpreter {
       return { is: "value", value };
     }
     return { is: "failed", fault };
+  }
+
+  /** Nobody can tell whether this entry takes the failure, and so not what becomes of the step. */
+  #untoldHandler(step: Step, at: Position, context: ListContext, { steps }: Catch): End {
+    const below = auxPosition(at, "catch");
+    const ways = [
+      { branch: "handled", steps, below },
+      { branch: "failed", steps: [], below },
+    ];
+    const end = undetermined(this, context.plan, at, ways);
+    if (end.is === "value") this.#bind(step, at, context.scope, end.value);
+    return end;
   }
 
   #bind(step: Step, at: Position, scope: Scope, value: Val): void {

@@ -157,9 +157,11 @@ function compare(computed: EndedBody, ended: RunRecord | null, events: number): 
     "truncated",
     "unknown",
     "cleanup",
+    "suppressed",
+    "undetermined",
   ];
   for (const part of parts) {
-    const expected = computed[part] as unknown as Json;
+    const expected = (computed[part] ?? null) as unknown as Json;
     const found = recorded[part] ?? null;
     if (!jsonEqual(expected, found)) return diverged(part, expected, found);
   }

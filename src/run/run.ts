@@ -48,6 +48,7 @@ export interface StartOptions {
   identity: string;
   seed: string;
   durability: string;
+  dryRun?: boolean;
   /** Where it was started, for a later `resume`. */
   origin: JsonObject;
   /** Of a plan with `single`: its value, and the key that the run holds until its end. */
@@ -96,7 +97,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
         deadline_at: isoTime(env.clock.now() + limits.deadline),
         profile: "standard",
         durability: options.durability,
-        dry_run: false,
+        dry_run: options.dryRun === true,
         lineage: null,
         builtins: null,
         origin: options.origin,
@@ -117,6 +118,7 @@ export async function startRun(admitted: AdmittedPlan, options: StartOptions, en
     run: options.run,
     startedAt: started.at,
     identity: options.identity,
+    dryRun: options.dryRun === true,
   };
   return own(admitted, roots, env, recorder, lease, null, new Past());
 }

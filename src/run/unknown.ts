@@ -139,10 +139,11 @@ async function reconciled(
   if (!succeeded.ok) return { is: "failed", fault: succeeded.fault };
   const failed = evaluator.condition(how.failed, names, at);
   if (!failed.ok) return { is: "failed", fault: failed.fault };
-  // Both, or neither: it is as unknown as before.
-  if (succeeded.value === failed.value) return null;
+  const done = succeeded.value === "yes";
+  // Both, neither, or something that a dry run cannot tell: it is as unknown as before.
+  if (succeeded.value === "untold" || failed.value === "untold" || done === (failed.value === "yes")) return null;
   let value: Val = null;
-  if (succeeded.value) {
+  if (done) {
     const given =
       how.value === undefined ? { ok: true as const, value: end.value } : evaluator.value(how.value, names, at);
     if (!given.ok) return { is: "failed", fault: given.fault };
@@ -157,7 +158,7 @@ async function reconciled(
     onBudget: "abort",
     start: async () => ({
       by: "reconcile",
-      ...(succeeded.value ? { how: "succeeded", value } : { how: "failed", code: "action.failed" }),
+      ...(done ? { how: "succeeded", value } : { how: "failed", code: "action.failed" }),
     }),
   });
   interpreter.ends.settle(position);

@@ -94,5 +94,5 @@ const WAITS: { readonly [reason: string]: string } = {
 };
 
 function dry(result: RunResult): string {
-  return result.dry_run ? " (dry run: nothing was written)" : "";
+  return result.dry_run ? " (dry run: nothing but what manifests let it execute was dispatched)" : "";
 }

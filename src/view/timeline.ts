@@ -259,6 +259,12 @@ function trailText(what: string, detail: Json): string {
     case "handled":
     case "forgiven":
       return `${what}${code ? `: ${code}` : ""}`;
+    case "suppressed":
+      return `not done in a dry run (${textIn(detail, "what") ?? "step"})`;
+    case "undetermined": {
+      const ways = Array.isArray(detail) ? detail.map((way) => textIn(way, "branch") ?? "?") : [];
+      return `cannot be told in a dry run: ${ways.join(" or ")}`;
+    }
     default:
       return what;
   }

@@ -34,7 +34,7 @@ export class CommandLine implements Driver {
   }
 
   async start(): Promise<Outcome> {
-    const { inputs, trigger, run_id, kill_at } = this.#settings;
+    const { inputs, trigger, run_id, kill_at, dry_run } = this.#settings;
     const given: string[] = [];
     if (inputs !== undefined) {
       this.#folder.write(".ambit/inputs.json", JSON.stringify(inputs));
@@ -44,6 +44,7 @@ export class CommandLine implements Driver {
       this.#folder.write(".ambit/trigger.json", JSON.stringify(trigger));
       given.push("--trigger", "@.ambit/trigger.json");
     }
+    if (dry_run === true) given.push("--dry-run");
     if (run_id !== undefined) given.push("--run-id", run_id);
     return this.#rested(await this.#outcome(["run", this.#folder.workflow, "--json", ...given], kill_at));
   }

@@ -55,12 +55,13 @@ export class InProcess implements Driver {
   }
 
   async start(): Promise<Outcome> {
-    const { inputs, trigger, run_id } = this.#settings;
+    const { inputs, trigger, run_id, dry_run } = this.#settings;
     return this.#follow(async (engine) => {
       const run = await engine.start(this.#folder.workflow, {
         ...(inputs === undefined ? {} : { inputs }),
         ...(trigger === undefined ? {} : { trigger }),
         ...(run_id === undefined ? {} : { runId: run_id }),
+        dryRun: dry_run === true,
       });
       this.#cancelWhenDue(run);
       return run;

@@ -161,7 +161,7 @@ test("further commands are judged by expectations of their own", async () => {
 });
 
 test("a case that asks for what the runner cannot do is faulty, not green", async () => {
-  await expect(differences({ expect: {}, settings: { dry_run: true } })).rejects.toThrow("dry_run");
+  await expect(differences({ expect: {}, settings: { state: {} } })).rejects.toThrow("state");
   await expect(differences({ expect: { stage: "parse", outputs: {} } })).rejects.toThrow("outputs");
   await expect(differences({ expect: { never: [""] } })).rejects.toThrow("never[0]");
 });

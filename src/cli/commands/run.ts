@@ -26,6 +26,7 @@ export interface RunOptions extends CommonOptions {
   agent?: string[];
   deadline?: string;
   runId?: string;
+  dryRun?: boolean;
   strict?: boolean;
   /** Commander's form of `--no-wait`. */
   wait?: boolean;
@@ -58,6 +59,7 @@ export async function runCommand(file: string, pairs: string[], options: RunOpti
       ...(options.runId === undefined ? {} : { runId: options.runId }),
       ...(options.deadline === undefined ? {} : { deadline: readDurationOption(options.deadline, "--deadline") }),
       leavesTimers: options.wait === false,
+      dryRun: options.dryRun === true,
       strict: options.strict === true,
       onWarnings: (found: Diagnostic[]) => {
         if (!terminal.json) printDiagnostics(terminal, found);

@@ -10,6 +10,7 @@ import { runView } from "../../view/run-view.ts";
 import type { StepNode } from "../../view/step-tree.ts";
 import { Timeline } from "../../view/timeline.ts";
 import { counted, lasted } from "../../view/words.ts";
+import { dryRunLines } from "../dry-run-lines.ts";
 import { withEngine } from "../engine-command.ts";
 import { MAX_RUN_BYTES, readNamed } from "../named-file.ts";
 import { type CommonOptions, usage } from "../options.ts";
@@ -182,6 +183,7 @@ function showText(saved: SavedRun, head: RunHead, color: Paint): string {
     color.bold(`${oneLine(view.name)}  ${oneLine(result.run)}`),
     safeText(view.verdict),
     ...view.remarks.map((remark) => color.yellow(safeText(remark))),
+    ...dryRunLines(result, color),
     "",
     ...view.tree.flatMap((node) => treeLines(node, "  ", color)),
     "",
@@ -212,6 +214,8 @@ const MARKS: { [status: string]: string } = {
   running: "…",
   suspended: "…",
   not_started: "·",
+  suppressed: "○",
+  undetermined: "?",
 };
 
 function treeLines(node: StepNode, pad: string, color: Paint): string[] {

@@ -5,8 +5,9 @@ import { Fault } from "../../errors/fault.ts";
 import type { Val } from "../../plan/marked.ts";
 import type { Position } from "../../plan/position.ts";
 import type { ActionStep, Reconcile } from "../../plan/step.ts";
-import { approval } from "../approval.ts";
+import { type Approval, approval } from "../approval.ts";
 import { type CallEnd, checkArguments, dispatch } from "../dispatch.ts";
+import { suppressedCall, suppressionOf } from "../dry-run.ts";
 import type { End } from "../end.ts";
 import type { Interpreter } from "../interpreter.ts";
 import { stepKey } from "../keys.ts";
@@ -45,7 +46,11 @@ export async function callAction(
       ? { ok: true as const, value: manifest.retry.backoff }
       : interpreter.evaluator.duration(step.backoff, context.scope, position, MAX_BACKOFF_MS);
   if (!backoff.ok) return { is: "failed", fault: backoff.fault };
-  const asked = await approval(interpreter, step.action, action.connection, args, position, context.stop);
+  const suppression = suppressionOf(interpreter, action, args);
+  const asked: Approval =
+    suppression === null
+      ? await approval(interpreter, step.action, action.connection, args, position, context.stop)
+      : { is: "approved", args };
   if (asked.is === "rejected") return { is: "failed", fault: asked.fault };
   if (asked.is === "stopped") return asked;
   const edited = asked.args === args ? null : checkArguments(manifest, asked.args, key, position);
@@ -62,7 +67,9 @@ export async function callAction(
       backoff: Math.max(backoff.value, manifest.retry.backoff),
       first,
       ofAgent: false,
+      suppression,
     });
+    if (suppression !== null && end.is === "ok") suppressedCall(interpreter, position, action, args, suppression);
     const lost = lostIn(end, manifest.name, position);
     if (lost === null) return plainEnd(end as Exclude<CallEnd, { is: "unknown" }>);
     interpreter.ends.unknownEffect(position, manifest.name, lost.code, key);

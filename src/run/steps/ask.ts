@@ -2,9 +2,10 @@ import type { Json } from "../../base/json.ts";
 import { Fault } from "../../errors/fault.ts";
 import type { AskOpenedBody } from "../../journal/bodies.ts";
 import type { Field } from "../../plan/field.ts";
-import { peel, recorded, type Val } from "../../plan/marked.ts";
+import { peel, recorded, SUPPRESSED, type Val } from "../../plan/marked.ts";
 import { auxPosition } from "../../plan/position.ts";
 import { askId, awaitAnswer, expiryOf, inOfAsk } from "../asks.ts";
+import { suppressedStep, undetermined } from "../dry-run.ts";
 import type { End } from "../end.ts";
 import type { Evaluated } from "../evaluator.ts";
 import { markFields } from "../hide.ts";
@@ -21,6 +22,7 @@ export const runAsk: StepRunner<"ask"> = async (interpreter, step, context) => {
   const opened = question(interpreter, step, context);
   if (!opened.ok) return { is: "failed", fault: opened.fault };
   const asked = opened.value;
+  if (interpreter.dryRun) return unasked(interpreter, step, context, asked);
   const scope = scheduler.openScope(position, context.stop);
   scheduler.note({ kind: "ask.opened", position, attempt: 1, in: inOfAsk(asked), body: { ...asked } });
   let answer: Val = null;
@@ -60,6 +62,26 @@ export const runAsk: StepRunner<"ask"> = async (interpreter, step, context) => {
   if (told !== null) return told;
   return answered(interpreter, step, context, answer);
 };
+
+/** A dry run asks nobody: what goes out with the question is looked at, how it is answered nobody can tell. */
+async function unasked(
+  interpreter: Interpreter,
+  step: StepOf<"ask">,
+  context: StepContext,
+  { text }: AskOpenedBody,
+): Promise<End> {
+  const { position, plan } = context;
+  suppressedStep(interpreter, position, "ask", "dry_run", { text });
+  const names = context.scope.enter({ ask: { id: SUPPRESSED, url: SUPPRESSED } });
+  const below = auxPosition(position, "asked");
+  const end = await interpreter.list(step.asked ?? [], { ...context, scope: names, position: below });
+  if (end.is !== "value" && end.is !== "skipped") return end;
+  if (step.expires === undefined) return { is: "value", value: SUPPRESSED };
+  return undetermined(interpreter, plan, position, [
+    { branch: "answered", steps: [], below: position },
+    { branch: "expired", steps: step.onExpired ?? [], below: auxPosition(position, "on_expired") },
+  ]);
+}
 
 /** The body of `ask.opened`: told by the plan and by logical time alone. */
 function question(

@@ -1,7 +1,10 @@
 import { canonical } from "../../base/json.ts";
 import { peel, reveal, type Val } from "../../plan/marked.ts";
+import { isSuppressed, undetermined } from "../dry-run.ts";
+import type { End } from "../end.ts";
+import type { Interpreter } from "../interpreter.ts";
 import { needClear } from "../redacted.ts";
-import type { StepRunner } from "./step-runner.ts";
+import type { StepContext, StepOf, StepRunner } from "./step-runner.ts";
 
 export const runBranch: StepRunner<"branch"> = async (interpreter, step, context) => {
   const { position, scope } = context;
@@ -12,7 +15,8 @@ export const runBranch: StepRunner<"branch"> = async (interpreter, step, context
   if (isIf) {
     const met = interpreter.evaluator.condition(step.subject, scope, position);
     if (!met.ok) return { is: "failed", fault: met.fault };
-    taken = met.value;
+    if (met.value === "untold") return untold(interpreter, step, context);
+    taken = met.value === "yes";
     if (taken) steps = step.arms[0]?.steps ?? [];
   } else {
     const value =
@@ -20,6 +24,7 @@ export const runBranch: StepRunner<"branch"> = async (interpreter, step, context
         ? { ok: true as const, value: step.subject }
         : interpreter.evaluator.expression(step.subject, scope, position);
     if (!value.ok) return { is: "failed", fault: value.fault };
+    if (isSuppressed(value.value)) return untold(interpreter, step, context);
     needClear(value.value, position, "A switch");
     const text = caseText(value.value);
     const arm = step.arms.find((entry) => entry.is === text);
@@ -32,6 +37,12 @@ export const runBranch: StepRunner<"branch"> = async (interpreter, step, context
   interpreter.recorder.trail(position, taken ? "then" : "else", detail);
   return interpreter.list(steps, context);
 };
+
+/** A dry run cannot tell which of its lists it would run. */
+function untold(interpreter: Interpreter, step: StepOf<"branch">, { plan, position }: StepContext): End {
+  const arms = step.arms.map(({ is, steps }) => ({ branch: is === true ? "then" : is, steps, below: position }));
+  return undetermined(interpreter, plan, position, [...arms, { branch: "else", steps: step.else, below: position }]);
+}
 
 /** Case texts are compared with `==`, numbers and booleans by their JSON text. */
 function caseText(value: Val): string | null {

@@ -1,6 +1,7 @@
 import { Fault } from "../../errors/fault.ts";
 import { mark, peel, type Val } from "../../plan/marked.ts";
 import { indexedPosition } from "../../plan/position.ts";
+import { undetermined } from "../dry-run.ts";
 import type { End } from "../end.ts";
 import { kindOf } from "../evaluator.ts";
 import type { Interpreter } from "../interpreter.ts";
@@ -19,6 +20,12 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
   const { position } = context;
   const list = interpreter.evaluator.value(step.list, context.scope, position);
   if (!list.ok) return { is: "failed", fault: list.fault };
+  if (peel(list.value).marks.suppressed) {
+    return undetermined(interpreter, context.plan, position, [
+      { branch: "items", steps: step.steps, below: indexedPosition(position, 0) },
+      { branch: "no items", steps: [], below: position },
+    ]);
+  }
   const { redacted } = peel(list.value).marks;
   if (redacted !== undefined) throw redactedAt(position, "A loop", redacted);
   const { value: items, marks } = peel(list.value);
@@ -33,6 +40,7 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
   const positions = results.map((_, index) => indexedPosition(position, index));
   let done = 0;
   let untilMet = false;
+  let untold = false;
   const ended = await runSiblings(
     interpreter,
     context,
@@ -49,14 +57,22 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
       );
       if (end.is !== "value") return end;
       done++;
-      if (end.value === true) untilMet = true;
+      if (end.value === "yes") untilMet = true;
+      if (end.value === "untold") untold = true;
       return end;
     },
-    () => !untilMet,
+    () => !untilMet && !untold,
   );
   const stop = context.stop.current;
   if (stop !== null) return { is: "stopped", stop };
   if (ended !== null) return ended;
+  if (untold && done < count) {
+    const below = indexedPosition(position, done);
+    return undetermined(interpreter, context.plan, position, [
+      { branch: `item ${done}`, steps: step.steps, below },
+      { branch: "end", steps: [], below },
+    ]);
+  }
   const cut = !untilMet && items.length > count;
   if (cut) interpreter.truncated(position, "max", count, items.length - count);
   else interpreter.recorder.trail(position, "loop_ended", { rounds: done });
@@ -64,7 +80,7 @@ export const runEach: StepRunner<"each"> = async (interpreter, step, context) =>
   return { is: "value", value: untilMet ? results.slice(0, done) : results };
 };
 
-/** Runs one item; its end is a value: whether `until` is met. */
+/** Runs one item; its end is a value: whether `until` is met, as an answer. */
 async function runItem(
   interpreter: Interpreter,
   step: Each,
@@ -81,7 +97,7 @@ async function runItem(
   const { fault } = ended;
   if (step.onItemFailure === "skip") {
     interpreter.itemSkipped(position, fault);
-    return { is: "value", value: false };
+    return { is: "value", value: "no" };
   }
   const replaced = interpreter.evaluator.value(
     step.onItemFailure.yield,
@@ -91,7 +107,7 @@ async function runItem(
   if (!replaced.ok) return { is: "failed", fault: replaced.fault };
   interpreter.forgiven(position, fault);
   results[index] = replaced.value;
-  return { is: "value", value: false };
+  return { is: "value", value: "no" };
 }
 
 /** The item's yield goes to its place; the end says whether `until` is met. */
@@ -111,7 +127,7 @@ function finishItem(
   if (!yielded.ok) return { is: "failed", fault: yielded.fault };
   const met =
     step.until === undefined
-      ? { ok: true as const, value: false }
+      ? { ok: true as const, value: "no" as const }
       : interpreter.evaluator.condition(step.until, inner, position);
   if (!met.ok) return { is: "failed", fault: met.fault };
   results[index] = yielded.value;

@@ -1,14 +1,15 @@
 import { Fault } from "../../errors/fault.ts";
 import { recorded, type Val } from "../../plan/marked.ts";
 import { indexedPosition } from "../../plan/position.ts";
+import { undetermined } from "../dry-run.ts";
 import type { End } from "../end.ts";
-import type { Evaluated } from "../evaluator.ts";
+import type { Answer, Evaluated } from "../evaluator.ts";
 import type { Interpreter } from "../interpreter.ts";
 import type { Scope } from "../scope.ts";
 import type { StepContext, StepOf, StepRunner } from "./step-runner.ts";
 
 /** How a round came out: its `yield`, and whether `until` is met. */
-type Round = { is: "done"; value: Val; met: boolean } | { is: "left"; end: End };
+type Round = { is: "done"; value: Val; met: Answer } | { is: "left"; end: End };
 
 /**
  * Rounds one after the other, at most `max`. `while` is asked before a round, `until` after it; without either
@@ -25,7 +26,8 @@ export const runRepeat: StepRunner<"repeat"> = async (interpreter, step, context
     const scope = context.scope.enter({ index: rounds, prev });
     const more = goesOn(interpreter, step, scope, position, rounds);
     if (!more.ok) return { is: "failed", fault: more.fault };
-    if (!more.value) break;
+    if (more.value === "untold") return anotherRound(interpreter, step, context, rounds);
+    if (more.value === "no") break;
     if (rounds === step.max) return exhausted(interpreter, step, position, rounds, prev);
     const round = await runRound(interpreter, step, context, scope, rounds);
     if (round.is === "left") {
@@ -36,7 +38,8 @@ export const runRepeat: StepRunner<"repeat"> = async (interpreter, step, context
     }
     rounds++;
     prev = round.value;
-    if (round.met) break;
+    if (round.met === "untold") return anotherRound(interpreter, step, context, rounds);
+    if (round.met === "yes") break;
   }
   interpreter.recorder.trail(position, "loop_ended", { rounds });
   return { is: "value", value: prev };
@@ -51,12 +54,26 @@ function goesOn(
   scope: Scope,
   position: string,
   rounds: number,
-): Evaluated<boolean> {
-  if (step.test === undefined) return { ok: true, value: rounds < step.max };
+): Evaluated<Answer> {
+  if (step.test === undefined) return { ok: true, value: rounds < step.max ? "yes" : "no" };
   return "while" in step.test ? interpreter.evaluator.condition(step.test.while, scope, position) : YES;
 }
 
-const YES: Evaluated<boolean> = { ok: true, value: true };
+const YES: Evaluated<Answer> = { ok: true, value: "yes" };
+
+/** A dry run cannot tell whether there would be a further round. */
+function anotherRound(
+  interpreter: Interpreter,
+  step: StepOf<"repeat">,
+  { plan, position }: StepContext,
+  rounds: number,
+): End {
+  const below = indexedPosition(position, rounds);
+  return undetermined(interpreter, plan, position, [
+    ...(rounds < step.max ? [{ branch: `round ${rounds + 1}`, steps: step.steps, below }] : []),
+    { branch: rounds < step.max ? "end" : `end at max ${step.max}`, steps: [], below },
+  ]);
+}
 
 async function runRound(
   interpreter: Interpreter,
@@ -72,7 +89,7 @@ async function runRound(
   const value: Evaluated<Val> =
     step.yield === undefined ? { ok: true, value: end.value } : evaluator.value(step.yield, inner, position);
   if (!value.ok) return { is: "left", end: { is: "failed", fault: value.fault } };
-  if (step.test === undefined || !("until" in step.test)) return { is: "done", value: value.value, met: false };
+  if (step.test === undefined || !("until" in step.test)) return { is: "done", value: value.value, met: "no" };
   const met = evaluator.condition(step.test.until, inner, position);
   if (!met.ok) return { is: "left", end: { is: "failed", fault: met.fault } };
   return { is: "done", value: value.value, met: met.value };

@@ -2,6 +2,7 @@ import { isoTime, sleep } from "../../base/clock.ts";
 import { Fault } from "../../errors/fault.ts";
 import { parseTimestamp, timestampText } from "../../expression/times.ts";
 import { peel } from "../../plan/marked.ts";
+import { isSuppressed, suppressedStep } from "../dry-run.ts";
 import { NULL_END } from "../end.ts";
 import type { Evaluated } from "../evaluator.ts";
 import type { Interpreter } from "../interpreter.ts";
@@ -13,12 +14,17 @@ export const runWait: StepRunner<"wait"> = async (interpreter, step, context) =>
   const { position } = context;
   const { scheduler } = interpreter;
   const due = dueOf(interpreter, step, context);
+  if (due === null) return suppressedStep(interpreter, position, "wait", "reads_suppressed");
   if (!due.ok) return { is: "failed", fault: due.fault };
   const { at, handed } = due.value;
   const limit = interpreter.limits.wait;
   if (at - scheduler.now > limit) {
     const text = `The wait is longer than ${limit} ms, the limit.`;
     return { is: "failed", fault: new Fault("expression.failed", position, text, { limit }) };
+  }
+  if (interpreter.dryRun) {
+    suppressedStep(interpreter, position, "wait", "dry_run");
+    return NULL_END;
   }
   await scheduler.wait({
     kind: "wait.ended",
@@ -42,19 +48,24 @@ export const runWait: StepRunner<"wait"> = async (interpreter, step, context) =>
   return stop === null ? NULL_END : { is: "stopped", stop };
 };
 
-/** Milliseconds since 1970, and what is recorded as handed over: the duration, or the instant as it was given. */
+/** Null: a dry run cannot tell. Milliseconds since 1970, and what is recorded as handed over: the duration, or the instant as it was given. */
 function dueOf(
   { evaluator, scheduler }: Interpreter,
   step: StepOf<"wait">,
   { scope, position }: StepContext,
-): Evaluated<{ at: number; handed: number | string }> {
+): Evaluated<{ at: number; handed: number | string }> | null {
   if (step.until === undefined) {
+    if (typeof step.for === "object") {
+      const given = evaluator.expression(step.for, scope, position);
+      if (given.ok && isSuppressed(given.value)) return null;
+    }
     const pause =
       step.for === undefined ? { ok: true as const, value: 0 } : evaluator.duration(step.for, scope, position);
     return pause.ok ? { ok: true, value: { at: scheduler.now + pause.value, handed: pause.value } } : pause;
   }
   const until = evaluator.value(step.until, scope, position);
   if (!until.ok) return until;
+  if (isSuppressed(until.value)) return null;
   needClear(until.value, position, "A wait");
   const { value } = peel(until.value);
   const time = typeof value === "string" ? parseTimestamp(value) : null;
