@@ -17,7 +17,7 @@ import type { Connector } from "../catalog/connector.ts";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
 import type { StateStore } from "../host/connectors/state-store.ts";
-import { isAlive, ownOwner } from "../host/processes/process-identity.ts";
+import { ownOwner } from "../host/processes/process-identity.ts";
 import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import type { Journal, Owner, RunHead } from "../journal/journal.ts";
@@ -40,7 +40,7 @@ import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
 import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
-import { type Fate, fateOf, type Receipt } from "./open-runs.ts";
+import { type Fate, fateOf, lives, type Receipt } from "./open-runs.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
 import { Refused, refusedBy } from "./refused.ts";
 import { connectorsOf, modelsOf } from "./run-parts.ts";
@@ -350,7 +350,7 @@ export class Engine {
     try {
       const head = await journal.find(run);
       if (isOver(head)) return "over";
-      if (head.owner === null || isAlive(head.owner) === false) {
+      if (!lives(head.owner)) {
         return await this.#endHere(journal, head.run, by, force);
       }
       await journal.post({ run: head.run, verb: "cancel", by, body: force ? { force: true } : {} });

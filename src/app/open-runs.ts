@@ -56,8 +56,13 @@ export async function fateOf(journal: Journal, { run, position, seq }: Receipt):
 
 const TAKEN: ReadonlySet<string> = new Set(["ask.vote", "ask.ended", "call.settled"]);
 
+/** It is recorded as running, and nobody runs it: its process was killed, or could write no more. `resume` goes on. */
+export function isInterrupted({ status, owner }: RunHead): boolean {
+  return status === "running" && !lives(owner);
+}
+
 /** One that cannot be judged from here counts as alive: it may take what is left for it. */
-function lives(owner: Owner | null): boolean {
+export function lives(owner: Owner | null): boolean {
   return owner !== null && isAlive(owner) !== false;
 }
 

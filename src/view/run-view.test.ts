@@ -8,11 +8,11 @@ import { lasted } from "./words.ts";
 
 const PLAN = planOf([actionStep("a"), actionStep("b"), eachStep("l", [actionStep("x")])]);
 
-function viewOf(history: History, ownerAlive: boolean | null = null) {
+function viewOf(history: History, isInterrupted = false) {
   const state = foldRecords(history.records);
   const steps = new StepsFold();
   for (const record of history.records) steps.add(record);
-  return runView(state, steps.rows(PLAN, state.status), ownerAlive);
+  return runView(state, steps.rows(PLAN, state.status), isInterrupted);
 }
 
 describe("the verdict", () => {
@@ -31,8 +31,31 @@ describe("the verdict", () => {
 
   test("an interrupted run is no running one", () => {
     const history = new History().accepted().call("a", 1);
-    expect(viewOf(history, true).verdict).toBe("Running, after 1 of 3 steps");
-    expect(viewOf(history, false).verdict).toContain("Interrupted after 1 of 3 steps");
+    history.add("call.intent", "b", { action: "crm.add", connection: "main" });
+    expect(viewOf(history).verdict).toBe("Running, after 1 of 3 steps");
+    expect(viewOf(history).tree.map((node) => node.word)).toEqual(["completed", "running", "not started"]);
+    expect(viewOf(history, true).verdict).toContain("Interrupted after 1 of 3 steps");
+    expect(viewOf(history, true).tree.map((node) => node.word)).toEqual(["completed", "interrupted", "not started"]);
+  });
+
+  test("an effect of which nobody knows is neither failed nor cancelled, and what waits says so", () => {
+    const lost = new History().accepted().callUnknown("a", "connection_lost");
+    const words = (history: History) => viewOf(history).tree.map((node) => `${node.label} ${node.word}`);
+    for (const status of ["failed", "cancelled", "timed_out"] as const) {
+      const unknown = [{ position: "a", action: "crm.add", code: "connection_lost" }];
+      const history = new History().accepted().callUnknown("a", "connection_lost").ended(status, { unknown });
+      expect(words(history)).toEqual(["a unknown", "b not started", "l not started"]);
+    }
+    expect(words(lost.add("run.suspended", "", { reason: "halt", positions: ["a"] }))[0]).toBe("a unknown");
+    const settled = lost.add("call.settled", "a", { how: "succeeded", value: 1, by: "ana" });
+    expect(words(settled)[0]).toBe("a completed");
+    const timed = new History().accepted().callFailed("a", "flow.timeout").ended("timed_out");
+    expect(words(timed)[0]).toBe("a timed out");
+    const parked = new History()
+      .accepted()
+      .add("wait.set", "a", { due: "2026-01-01T00:00:01.000Z" })
+      .add("run.suspended", "", { reason: "timer", positions: ["a"] });
+    expect(words(parked)[0]).toBe("a waiting");
   });
 
   test("a parked run says what it waits for", () => {

@@ -89,9 +89,11 @@ export class McpSession {
       await Promise.race([session.#list(ended.signal, options.deadline), cut]);
       return session;
     } catch (error) {
+      const end = ended.signal.aborted ? null : await session.endOfItself();
       await session.close();
       if (signal.aborted) throw new Error("it was stopped");
       if (ended.signal.aborted) throw new Error(`it did not answer within ${options.deadline / 1_000} s`);
+      if (end !== null) throw new Error(`its process ended with ${end} before it answered`);
       throw new Error(messageOf(error, "it cannot be reached"));
     } finally {
       timer.cancel();
@@ -101,6 +103,11 @@ export class McpSession {
 
   get isOpen(): boolean {
     return this.#open;
+  }
+
+  /** How its process ended of itself: `exit code 3`, `signal SIGKILL`; null where it did not, or there is none. */
+  async endOfItself(): Promise<string | null> {
+    return (await this.#stdio?.endOfItself()) ?? null;
   }
 
   get protocol(): string | undefined {
