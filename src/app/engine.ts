@@ -20,7 +20,8 @@ import type { StateStore } from "../host/connectors/state-store.ts";
 import { ownOwner } from "../host/processes/process-identity.ts";
 import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
-import type { Journal, Owner, RunHead } from "../journal/journal.ts";
+import type { Journal, Owner } from "../journal/journal.ts";
+import { isOver } from "../journal/outcome.ts";
 import { runIdProblem } from "../journal/run-id.ts";
 import { allPlans, allSteps, type Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
@@ -245,7 +246,7 @@ export class Engine {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
-      if (isOver(head)) return await runThatEnded(journal, head.run);
+      if (isOver(head.status)) return await runThatEnded(journal, head.run);
       return await this.#takeOver(journal, head.run, options, () => true);
     } catch (error) {
       throw refusedBy(error);
@@ -349,7 +350,7 @@ export class Engine {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
-      if (isOver(head)) return "over";
+      if (isOver(head.status)) return "over";
       if (!lives(head.owner)) {
         return await this.#endHere(journal, head.run, by, force);
       }
@@ -358,7 +359,7 @@ export class Engine {
       const until = this.#clock.now() + FORCE_AFTER_MS;
       while (this.#clock.now() < until) {
         await sleep(this.#clock, FORCE_LOOK_MS);
-        if (isOver(await journal.find(head.run))) return "cancelled";
+        if (isOver((await journal.find(head.run)).status)) return "cancelled";
       }
       return await this.#endHere(journal, head.run, by, true);
     } catch (error) {
@@ -513,10 +514,6 @@ function hasCleanups(plan: Plan): boolean {
     for (const step of allSteps(part)) if (step.cleanup.length > 0) return true;
   }
   return false;
-}
-
-function isOver(head: RunHead): boolean {
-  return head.status !== "running" && head.status !== "suspended";
 }
 
 function asError(finding: Diagnostic): Diagnostic {

@@ -3,6 +3,7 @@ import { isAlive } from "../host/processes/process-identity.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import type { Journal, Owner, RunHead, RunRequest } from "../journal/journal.ts";
 import { textIn } from "../journal/members.ts";
+import { OPEN_STATES } from "../journal/outcome.ts";
 import type { Position } from "../plan/position.ts";
 
 /** More runs than a person could look through; a store that has more shows the newest. */
@@ -11,7 +12,7 @@ export const MOST_RUNS = 100_000;
 /** Runs that may still ask something of a person, the newest first. */
 export async function openHeads(journal: Journal): Promise<RunHead[]> {
   const heads: RunHead[] = [];
-  for (const status of ["running", "suspended"]) heads.push(...(await journal.list({ status, limit: MOST_RUNS })));
+  for (const status of OPEN_STATES) heads.push(...(await journal.list({ status, limit: MOST_RUNS })));
   return heads.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
