@@ -3,6 +3,7 @@
  * here once; what a verb needs stands in files beside it (`deployments.ts`, `run-parts.ts`, `engine-run.ts`,
  * `questions.ts`, `settlements.ts`), and connectors, models and stores are made in theirs.
  */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AdmissionResult, admit } from "../admit/admit.ts";
 import type { AdmittedPlan } from "../admit/admitted-plan.ts";
@@ -295,7 +296,9 @@ export class Engine {
   /** The deployment that a run was started with, as it is now. */
   async #deploymentOf(opened: OpenedRun): Promise<LoadedDeployment> {
     if (opened.origin === null || this.#deployments.isGiven) return this.deployment(this.cwd);
-    return this.#deployments.load(resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE).config);
+    const { config } = resolveOrigin(opened.origin, this.#storePath ?? MEMORY_STORE);
+    if (config !== null && !existsSync(config)) throw lostDeployment(config);
+    return this.#deployments.load(config);
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
@@ -506,6 +509,12 @@ export class Engine {
   ): EngineRun {
     return runUnderWay(active, connectors, journal, feed, this.#options.identity ?? "library", signal);
   }
+}
+
+/** A run that was imported, or whose store or files have moved, looks for its deployment where it stood from the store. */
+function lostDeployment(config: string): Refused {
+  const text = `The run was started with the deployment ${config}, as seen from this store, and there is no such file. Was the run imported, or moved? Name the deployment with --config.`;
+  return new Refused(4, new Fault("deployment.invalid", "", text, { file: config }));
 }
 
 function hasCleanups(plan: Plan): boolean {

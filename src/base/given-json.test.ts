@@ -26,7 +26,7 @@ describe("JSON that somebody hands over", () => {
   );
 
   test("I2: of an export, what we have written ourselves is as it was, and nothing else", () => {
-    for (const value of [1e20, 2 ** 53, -1.2345678901234567e25, 1e300]) {
+    for (const value of [1e20, 2 ** 53, 1e300]) {
       expect(parseGivenJson(JSON.stringify(value), { isOwn: true })).toEqual({ ok: true, value });
     }
     expect(refused("9007199254740993", true)).toContain("2^53");

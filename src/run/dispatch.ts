@@ -11,9 +11,10 @@
  * I6: a call is over at most the drain grace after its signal.
  * I7: nothing is dispatched after its step was asked to stop, the wait for a retry included.
  */
+
 import type { AdmittedAction } from "../admit/admitted-plan.ts";
 import { sleep } from "../base/clock.ts";
-import { MAX_BACKOFF_MS } from "../base/duration.ts";
+import { formatDuration, MAX_BACKOFF_MS } from "../base/duration.ts";
 import { byteLength, canonical, findNotJson, isObject, type Json, type JsonObject } from "../base/json.ts";
 import type { CallRequest, CallResult, Connector } from "../catalog/connector.ts";
 import { type ActionManifest, hasEffect, isRepeatable } from "../catalog/manifest.ts";
@@ -367,7 +368,7 @@ function judgeStopped(spec: CallSpec, result: CallResult | null, timedOut: boole
 
 function timeoutFault(spec: CallSpec): Fault {
   const { name, timeout } = spec.action.manifest;
-  return new Fault("flow.timeout", spec.position, `${name} gave no result within ${timeout} ms.`, {
+  return new Fault("flow.timeout", spec.position, `${name} gave no result within ${formatDuration(timeout)}.`, {
     timeout_ms: timeout,
   });
 }

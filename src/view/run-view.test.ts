@@ -4,7 +4,7 @@ import { StepsFold } from "../journal/steps.ts";
 import { actionStep, did, eachStep, History, planOf } from "../journal/testing/history.ts";
 import { runView } from "./run-view.ts";
 import { Timeline } from "./timeline.ts";
-import { lasted } from "./words.ts";
+import { faultText, lasted } from "./words.ts";
 
 const PLAN = planOf([actionStep("a"), actionStep("b"), eachStep("l", [actionStep("x")])]);
 
@@ -137,4 +137,13 @@ describe("the timeline", () => {
 
 test("durations read alike, however long", () => {
   expect([0, 80, 3_888, 59_990, 125_400, 7_200_000].map(lasted)).toEqual(["0ms", "80ms", "3.9s", "1m", "2m5s", "2h"]);
+});
+
+test("bounds are said as people write them, and only where a number is the fault's own", () => {
+  const message = "The run was not over within 90000 ms, its deadline.";
+  const details = { deadline_ms: 90_000, text: "90000 ms" };
+  expect(faultText({ message, details })).toBe("The run was not over within 1m30s, its deadline.");
+  expect(faultText({ message, details: {} })).toBe(message);
+  const error = { code: "flow.timeout", position: "", message, details, cause: null };
+  expect(viewOf(new History().accepted().ended("timed_out", { error })).verdict).toContain("within 1m30s");
 });

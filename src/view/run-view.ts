@@ -3,7 +3,7 @@ import { toResult } from "../journal/fold.ts";
 import type { RunResult } from "../journal/result.ts";
 import type { StepRow } from "../journal/steps.ts";
 import { type StepNode, stepTree } from "./step-tree.ts";
-import { counted, stepWord } from "./words.ts";
+import { counted, faultText, stepWord } from "./words.ts";
 
 /** What a page or a `runs show` says of one run. */
 export interface RunView {
@@ -46,7 +46,7 @@ export function verdictOf(result: RunResult, rows: readonly StepRow[], isInterru
       const { error } = result;
       if (error === null) return `${word} ${done}`;
       const place = error.position === "" ? "" : ` in \`${error.position}\``;
-      return `${word}${place} ${done}: ${error.message === "" ? error.code : error.message}`;
+      return `${word}${place} ${done}: ${error.message === "" ? error.code : faultText(error)}`;
     }
     case "cancelled":
       return `Cancelled ${done}`;

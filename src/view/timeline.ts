@@ -3,7 +3,7 @@ import { typed } from "../journal/bodies.ts";
 import type { EventKind, RunRecord } from "../journal/event.ts";
 import { faultIn, listIn, mapIn, memberOf, numberIn, textIn } from "../journal/members.ts";
 import { type Position, toolPosition } from "../plan/position.ts";
-import { lasted, modelName } from "./words.ts";
+import { faultText, lasted, modelName } from "./words.ts";
 
 /** One line of `runs show`: what happened where, in order. Words, not layout. */
 export interface TimelineLine {
@@ -220,7 +220,7 @@ export function refusalText(call: unknown, code: string): string {
 function failureText(body: JsonObject): string {
   const fault = faultIn(body, "fault");
   if (!fault) return "?";
-  return fault.message ? `${fault.code}: ${fault.message}` : fault.code;
+  return fault.message ? `${fault.code}: ${faultText(fault)}` : fault.code;
 }
 
 function blank(record: RunRecord): TimelineLine {

@@ -1,4 +1,5 @@
 import { formatDuration } from "../base/duration.ts";
+import type { FaultJson } from "../errors/fault.ts";
 import type { StepRow } from "../journal/steps.ts";
 
 /** "1 step", "2 steps": the plural is the noun with an s, or the word given. */
@@ -36,4 +37,16 @@ export function stepWord(row: StepRow, isUnknown: boolean, isInterrupted: boolea
     default:
       return row.status;
   }
+}
+
+/**
+ * The message of a fault for people. Records say bounds in milliseconds, and go on saying so, since a replay compares
+ * them word by word: `within 3000 ms` is shown as `within 3s`, where the number is one of the fault's details.
+ */
+export function faultText({ message, details }: Pick<FaultJson, "message" | "details">): string {
+  let text = message;
+  for (const value of Object.values(details)) {
+    if (typeof value === "number" && value >= 0) text = text.replaceAll(` ${value} ms`, ` ${formatDuration(value)}`);
+  }
+  return text;
 }

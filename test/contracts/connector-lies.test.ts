@@ -72,7 +72,7 @@ describe("a server that lies", () => {
     const dead = await refusal(connectorTo([liar, "dead"]).connect(never()));
     expect(dead.code).toBe("catalog.unavailable");
     const mute = connectorTo([liar, "mute"], { connectDeadline: 300 });
-    expect((await refusal(mute.connect(never()))).message).toMatch(/did not answer within 0\.3 s/);
+    expect((await refusal(mute.connect(never()))).message).toMatch(/did not answer within 300ms/);
     expect(mute.processes()).toEqual([]);
   });
 

@@ -68,8 +68,12 @@ describe("one run has one owner, a store has many (DU-08, DU-44)", { timeout: 15
     await started.done;
     // Taken over without an owner: as one that a process let go of because it could write no more.
     space.write({ "run.jsonl": (await space.ambit(["runs", "export", "dead"])).stdout });
-    const elsewhere = ["--store", space.path("other.db")];
+    const elsewhere = ["--store", space.path("moved", "far", "other.db")];
     expect((await space.ambit(["runs", "import", "run.jsonl", ...elsewhere])).code).toBe(0);
+    // Its deployment is told from where the store was, and is not there.
+    const resumed = await space.json(["resume", "dead", ...elsewhere]);
+    expect(resumed).toMatchObject({ code: 4, refused: { error: { code: "deployment.invalid" } } });
+    expect(resumed.refused.error.message).toMatch(/moved.*no such file.*--config/);
     for (const store of [[], elsewhere]) {
       const listed = await space.ambit(["runs", "list", ...store]);
       expect(listed.stdout).toMatch(/^dead +interrupted/);
