@@ -3,6 +3,7 @@
  * here once; what a verb needs stands in files beside it (`deployments.ts`, `run-parts.ts`, `engine-run.ts`,
  * `questions.ts`, `settlements.ts`), and connectors, models and stores are made in theirs.
  */
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type AdmissionResult, admit } from "../admit/admit.ts";
 import type { AdmittedPlan } from "../admit/admitted-plan.ts";
@@ -17,10 +18,11 @@ import type { Connector } from "../catalog/connector.ts";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
 import type { StateStore } from "../host/connectors/state-store.ts";
-import { isAlive, ownOwner } from "../host/processes/process-identity.ts";
+import { ownOwner } from "../host/processes/process-identity.ts";
 import { type Pages, pagesOfRecords, pagesOfRun } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
-import type { Journal, Owner, RunHead } from "../journal/journal.ts";
+import type { Journal, Owner } from "../journal/journal.ts";
+import { isOver } from "../journal/outcome.ts";
 import { runIdProblem } from "../journal/run-id.ts";
 import { allPlans, allSteps, type Plan } from "../plan/plan.ts";
 import { BASIC_RUNNERS } from "../run/interpreter.ts";
@@ -42,7 +44,7 @@ import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
 import { changedPlan, type Origin, openRun, originOf, readOrigin, resolveOrigin } from "./open-run.ts";
-import { type Fate, fateOf, type Receipt, type SealerOf } from "./open-runs.ts";
+import { type Fate, fateOf, lives, type Receipt, type SealerOf } from "./open-runs.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
 import { Refused, refusedBy } from "./refused.ts";
 import { connectorsOf, modelsOf } from "./run-parts.ts";
@@ -283,7 +285,7 @@ export class Engine {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
-      if (isOver(head)) return await runThatEnded(journal, head.run);
+      if (isOver(head.status)) return await runThatEnded(journal, head.run);
       return await this.#takeOver(journal, head.run, options, () => true);
     } catch (error) {
       throw refusedBy(error);
@@ -335,7 +337,9 @@ export class Engine {
   /** The deployment that a run was started with, as it is now. */
   async #deploymentOf(origin: Origin | null): Promise<LoadedDeployment> {
     if (origin === null || this.#deployments.isGiven) return this.deployment(this.cwd);
-    return this.#deployments.load(resolveOrigin(origin, this.#storePath ?? MEMORY_STORE).config);
+    const { config } = resolveOrigin(origin, this.#storePath ?? MEMORY_STORE);
+    if (config !== null && !existsSync(config)) throw lostDeployment(config);
+    return this.#deployments.load(config);
   }
 
   readonly #sealerOfRun: SealerOf = (origin) => this.#sealerAt(readOrigin(origin));
@@ -403,8 +407,8 @@ export class Engine {
     const journal = await this.journal(null);
     try {
       const head = await journal.find(run);
-      if (isOver(head)) return "over";
-      if (head.owner === null || isAlive(head.owner) === false) {
+      if (isOver(head.status)) return "over";
+      if (!lives(head.owner)) {
         return await this.#endHere(journal, head.run, by, force);
       }
       await journal.post({ run: head.run, verb: "cancel", by, body: force ? { force: true } : {} });
@@ -412,7 +416,7 @@ export class Engine {
       const until = this.#clock.now() + FORCE_AFTER_MS;
       while (this.#clock.now() < until) {
         await sleep(this.#clock, FORCE_LOOK_MS);
-        if (isOver(await journal.find(head.run))) return "cancelled";
+        if (isOver((await journal.find(head.run)).status)) return "cancelled";
       }
       return await this.#endHere(journal, head.run, by, true);
     } catch (error) {
@@ -571,16 +575,18 @@ export class Engine {
   }
 }
 
+/** A run that was imported, or whose store or files have moved, looks for its deployment where it stood from the store. */
+function lostDeployment(config: string): Refused {
+  const text = `The run was started with the deployment ${config}, as seen from this store, and there is no such file. Was the run imported, or moved? Name the deployment with --config.`;
+  return new Refused(4, new Fault("deployment.invalid", "", text, { file: config }));
+}
+
 function hasCleanups(plan: Plan): boolean {
   for (const part of allPlans(plan)) {
     if (part.cleanup.length > 0) return true;
     for (const step of allSteps(part)) if (step.cleanup.length > 0) return true;
   }
   return false;
-}
-
-function isOver(head: RunHead): boolean {
-  return head.status !== "running" && head.status !== "suspended";
 }
 
 function asError(finding: Diagnostic): Diagnostic {

@@ -3,6 +3,7 @@ import { isAlive } from "../host/processes/process-identity.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
 import type { Journal, Owner, RunHead, RunRequest } from "../journal/journal.ts";
 import { textIn } from "../journal/members.ts";
+import { OPEN_STATES } from "../journal/outcome.ts";
 import type { Position } from "../plan/position.ts";
 import type { Sealer } from "../run/sealer.ts";
 
@@ -15,7 +16,7 @@ export type SealerOf = (origin: Json | undefined) => Promise<Sealer>;
 /** Runs that may still ask something of a person, the newest first. */
 export async function openHeads(journal: Journal): Promise<RunHead[]> {
   const heads: RunHead[] = [];
-  for (const status of ["running", "suspended"]) heads.push(...(await journal.list({ status, limit: MOST_RUNS })));
+  for (const status of OPEN_STATES) heads.push(...(await journal.list({ status, limit: MOST_RUNS })));
   return heads.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 
@@ -60,8 +61,13 @@ export async function fateOf(journal: Journal, { run, position, seq }: Receipt):
 
 const TAKEN: ReadonlySet<string> = new Set(["ask.vote", "ask.ended", "call.settled"]);
 
+/** It is recorded as running, and nobody runs it: its process was killed, or could write no more. `resume` goes on. */
+export function isInterrupted({ status, owner }: RunHead): boolean {
+  return status === "running" && !lives(owner);
+}
+
 /** One that cannot be judged from here counts as alive: it may take what is left for it. */
-function lives(owner: Owner | null): boolean {
+export function lives(owner: Owner | null): boolean {
   return owner !== null && isAlive(owner) !== false;
 }
 

@@ -15,7 +15,10 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
     const allowed = Math.max(1, Math.floor(Math.max(name.length, candidate.length) / 3));
     const full = plain(candidate);
     // An abbreviation counts as one slip, however much of the name it leaves out.
-    const cost = wanted.length >= 3 && full.startsWith(wanted) && full !== wanted ? 1 : distance(wanted, full);
+    const isStart = wanted.length >= 3 && full.startsWith(wanted) && full !== wanted;
+    // Each letter more or less is a slip.
+    if (!isStart && Math.abs(wanted.length - full.length) > Math.min(allowed, bestCost)) continue;
+    const cost = isStart ? 1 : distance(wanted, full);
     if (cost <= allowed && cost < bestCost && cost < Math.max(wanted.length, 1)) {
       best = candidate;
       bestCost = cost;

@@ -33,8 +33,16 @@ function placeOf({ file, path, line, column }: Diagnostic): string {
   return path === "" ? file : `${file} (${path})`;
 }
 
+/** Walks to the line: of a large text many findings are shown, and none needs all of its lines. */
 function sourceLine(text: string, line: number): string | null {
-  return text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/)[line - 1] ?? null;
+  const breaks = /\r\n|\n|\r/g;
+  let start = text.charCodeAt(0) === 0xfeff ? 1 : 0;
+  for (let at = 1; ; at++) {
+    const end = breaks.exec(text);
+    if (at === line) return text.slice(start, end?.index);
+    if (end === null) return null;
+    start = breaks.lastIndex;
+  }
 }
 
 function excerpt(source: string, finding: Diagnostic, color: Paint, tint: (text: string) => string): string[] {

@@ -20,6 +20,16 @@ describe("I1: a named file", () => {
     expect(readDocument(`@${at("a.json")}`, "--input")).toEqual({ a: 1 });
   });
 
+  test("that is no UTF-8 is refused with the place", () => {
+    writeFileSync(at("latin1.json"), Buffer.from('{"a": "caf\xe9"}', "latin1"));
+    expect(() => readNamed(at("latin1.json"), 80)).toThrow("it is no UTF-8 from byte offset 10 on.");
+    const descriptor = openSync(at("latin1.json"), "r");
+    expect(() => readInput(descriptor, 80)).toThrow(
+      "Standard input cannot be read: it is no UTF-8 from byte offset 10",
+    );
+    closeSync(descriptor);
+  });
+
   test("that is a pipe or a device is not waited for", () => {
     execFileSync("mkfifo", [at("pipe")]);
     for (const file of [at("pipe"), "/dev/zero"]) {

@@ -5,6 +5,7 @@
 import { readSync } from "node:fs";
 import { resolve } from "node:path";
 import { readRegularFile } from "../host/files/regular-file.ts";
+import { utf8Text } from "../host/files/utf8-text.ts";
 import { usage } from "./usage.ts";
 
 /** Of a workflow or a document on the command line. */
@@ -34,7 +35,11 @@ export function readInput(descriptor: number, most: number): string {
     } catch {
       throw usage("Standard input cannot be read.");
     }
-    if (read === 0) return Buffer.concat(chunks).toString("utf8");
+    if (read === 0) {
+      const decoded = utf8Text(Buffer.concat(chunks));
+      if (!decoded.ok) throw usage(`Standard input cannot be read: ${decoded.why}.`);
+      return decoded.text;
+    }
     length += read;
     if (length > most) throw usage(`Standard input has more than ${most / 1_048_576} MiB.`);
     chunks.push(chunk.subarray(0, read));

@@ -1,7 +1,8 @@
 import { userInfo } from "node:os";
 import type { EngineOptions } from "../app/engine.ts";
 import { parseDuration } from "../base/duration.ts";
-import { emptyObject, type Json, type JsonObject, parseJson } from "../base/json.ts";
+import { parseGivenJson } from "../base/given-json.ts";
+import { emptyObject, type Json, type JsonObject } from "../base/json.ts";
 import { didYouMean } from "../base/nearest.ts";
 import type { Field } from "../plan/field.ts";
 import { setOwn } from "../plan/marked.ts";
@@ -78,8 +79,9 @@ export function readInputs(fields: readonly Field[], pairs: readonly string[], w
 function readValue(field: Field | undefined, name: string, text: string): Json {
   if (field === undefined || field.type === "string") return text;
   if (text.startsWith("@")) return readDocument(text, `the input ${name}`);
-  const parsed = parseJson(text);
+  const parsed = parseGivenJson(text);
   if (parsed.ok) return parsed.value;
+  if (parsed.isJson) throw usage(`The input ${name} cannot be taken: ${parsed.message}.`);
   if (field.type === "any") return text;
   throw usage(`The input ${name} is of type ${field.type}: its value must be JSON, or @file.json.`);
 }
@@ -88,8 +90,8 @@ function readValue(field: Field | undefined, name: string, text: string): Json {
 export function readDocument(text: string, what: string): Json {
   const isNamed = text === "-" || text.startsWith("@");
   const source = isNamed ? readNamed(text === "-" ? text : text.slice(1), MAX_TEXT_BYTES) : text;
-  const parsed = parseJson(source);
-  if (!parsed.ok) throw usage(`${what} is no JSON: ${parsed.message}.`);
+  const parsed = parseGivenJson(source);
+  if (!parsed.ok) throw usage(`${what} ${parsed.isJson ? "cannot be taken" : "is no JSON"}: ${parsed.message}.`);
   return parsed.value;
 }
 

@@ -6,7 +6,8 @@
  */
 import { createInterface } from "node:readline";
 import type { GivenAnswer } from "../app/engine.ts";
-import { type Json, type JsonObject, parseJson } from "../base/json.ts";
+import { parseGivenJson } from "../base/given-json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import { checkFields } from "../catalog/field-value.ts";
 import { sayProblems } from "../catalog/value-problem.ts";
 import type { AskOpenedBody } from "../journal/bodies.ts";
@@ -74,21 +75,24 @@ async function fieldValue(field: Field, lines: Lines): Promise<{ value?: Json } 
     if (line === null || (line.trim() === "" && isNeeded)) return null;
     if (line.trim() === "") return {};
     const read = readField(field, line);
-    const problem = read === undefined ? `it must be JSON of the type ${field.type}` : problemOf(field, read);
-    if (problem === null && read !== undefined) return { value: read };
+    const problem = read.ok ? problemOf(field, read.value) : read.message;
+    if (problem === null && read.ok) return { value: read.value };
     lines.say(`That does not fit: ${safeText(problem ?? "")}.\n`);
   }
   return null;
 }
 
-/** Texts as they are typed, anything else as JSON; undefined for what is none. */
-function readField(field: Field, line: string): Json | undefined {
-  if (field.type === "string") return line;
+/** Texts as they are typed, anything else as JSON. */
+function readField(field: Field, line: string): { ok: true; value: Json } | { ok: false; message: string } {
+  if (field.type === "string") return { ok: true, value: line };
   const text = line.trim();
-  if (field.type === "boolean" && /^(y|yes|n|no)$/i.test(text)) return text.toLowerCase().startsWith("y");
-  const parsed = parseJson(text);
-  if (parsed.ok) return parsed.value;
-  return field.type === "any" ? line : undefined;
+  if (field.type === "boolean" && /^(y|yes|n|no)$/i.test(text)) {
+    return { ok: true, value: text.toLowerCase().startsWith("y") };
+  }
+  const parsed = parseGivenJson(text);
+  if (parsed.ok || parsed.isJson) return parsed;
+  if (field.type === "any") return { ok: true, value: line };
+  return { ok: false, message: `it must be JSON of the type ${field.type}` };
 }
 
 function problemOf(field: Field, value: Json): string | null {

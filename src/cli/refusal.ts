@@ -3,6 +3,7 @@ import { InvariantError } from "../base/invariant.ts";
 import type { Diagnostic } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
 import { readRegularFile } from "../host/files/regular-file.ts";
+import { counted } from "../view/words.ts";
 import { codeFrame } from "./frame.ts";
 import { Interrupted } from "./interrupts.ts";
 import { MAX_TEXT_BYTES } from "./named-file.ts";
@@ -57,32 +58,46 @@ export function asRefused(error: unknown): Refused {
 
 export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
   const texts = new Map<string, string | null>();
-  for (const finding of diagnostics) {
+  for (const finding of diagnostics.slice(0, MOST_PRINTED)) {
     if (!texts.has(finding.file)) texts.set(finding.file, textOf(finding.file));
     terminal.err(`${codeFrame(finding, texts.get(finding.file) ?? null, terminal.color)}\n`);
+  }
+  const left = diagnostics.slice(MOST_PRINTED);
+  if (left.length > 0) {
+    const files = new Set(left.map((finding) => finding.file)).size;
+    terminal.err(`${counted(left.length, "further finding")} of ${counted(files, "file")} not printed here.\n`);
   }
   terminal.err(`${summary(diagnostics)}\n`);
 }
 
+/** More than a person reads at once: those of one file come with a bound of their own (text/cap.ts). */
+const MOST_PRINTED = 200;
+
 /** Where to read on about findings: the pages of their codes, the errors' first. */
 export function printExplain(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
-  const errors = diagnostics.filter((entry) => entry.severity === "error");
-  const codes = [...new Set((errors.length > 0 ? errors : diagnostics).map((entry) => entry.code))];
+  const found = diagnostics.filter((entry) => entry.code !== MORE);
+  const errors = found.filter((entry) => entry.severity === "error");
+  const codes = [...new Set((errors.length > 0 ? errors : found).map((entry) => entry.code))];
   const [first, ...more] = codes;
   if (first === undefined) return;
   const others = more.length === 0 ? "" : ` (likewise ${more.slice(0, 3).join(", ")}${more.length > 3 ? ", ..." : ""})`;
   terminal.err(terminal.color.dim(`More: ambit explain ${first}${others}\n`));
 }
 
+/** Stands for findings that are not told one by one. */
+const MORE = "text.more_findings";
+
 export function summary(diagnostics: readonly Diagnostic[]): string {
-  const count = (severity: string): number => diagnostics.filter((entry) => entry.severity === severity).length;
+  const found = diagnostics.filter((entry) => entry.code !== MORE);
+  const count = (severity: string): number => found.filter((entry) => entry.severity === severity).length;
   const said = [
     [count("error"), "error"],
     [count("warning"), "warning"],
     [count("hint"), "hint"],
   ] as const;
   const parts = said.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}${n === 1 ? "" : "s"}`);
-  return parts.length === 0 ? "No findings." : `${parts.join(", ")}.`;
+  if (parts.length === 0) return "No findings.";
+  return found.length < diagnostics.length ? `${parts.join(", ")}, and more.` : `${parts.join(", ")}.`;
 }
 
 function textOf(file: string): string | null {

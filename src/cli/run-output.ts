@@ -3,7 +3,7 @@ import { type OpenAsk, OpenAsks } from "../app/questions.ts";
 import { isObject, type Json } from "../base/json.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { exitOf, isPlainSuccess, type RunResult } from "../journal/result.ts";
-import { counted, lasted } from "../view/words.ts";
+import { counted, faultText, lasted } from "../view/words.ts";
 import { dryRunLines } from "./dry-run-lines.ts";
 import type { Interrupts } from "./interrupts.ts";
 import { LiveBlock } from "./live-block.ts";
@@ -185,7 +185,7 @@ function verdict(result: RunResult, terminal: Terminal): string {
   const parts = [`${mark(result.status, plain, color)} ${color.bold(word)} in ${lasted(result.duration_ms)}`];
   if (result.error !== null) {
     const at = result.error.position === "" ? "" : ` at ${oneLine(result.error.position)}`;
-    parts.push(`${color.red(oneLine(result.error.code))}${at}: ${safeText(result.error.message)}`);
+    parts.push(`${color.red(oneLine(result.error.code))}${at}: ${safeText(faultText(result.error))}`);
   }
   const { counts } = result;
   parts.push(`${counted(counts.tool_attempts, "tool attempt")}, ${counted(counts.tokens, "token")}`);

@@ -76,6 +76,8 @@ describe("an exported file (DU-23)", () => {
     ["a time that is none", but(2, (record) => ({ ...record, at: "yesterday" })), 2],
     ["no body", but(2, (record) => ({ ...record, body: null })), 2],
     ["text with half a character", but(3, (record) => changed(record, { action: "\ud800" })), 3],
+    ["a key twice", file(sample()).replace('"seq":2', '"seq":2,"seq":2'), 2],
+    ["a number that would be read as another", file(sample()).replace('"body":{}', '"body":{"n":9007199254740993}'), 2],
     ["no record at all", "\n", 1],
     ["nothing", "", 1],
   ])("%s is journal.corrupt with its line", (_, text, line) => {

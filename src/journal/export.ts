@@ -6,6 +6,7 @@
  * I3: A body has the shape of its kind, and an id is one that a run may have: nobody behind this looks again.
  * I4: What a refusal quotes of the file can be shown as it is.
  */
+import { parseGivenJson } from "../base/given-json.ts";
 import { findNotJson, isObject, type JsonObject, parseJson } from "../base/json.ts";
 import { Refusal } from "../errors/fault.ts";
 import { bodyProblem, isPlainName } from "./body-shape.ts";
@@ -61,8 +62,10 @@ class ExportReader {
   add(text: string): void {
     this.#line++;
     const line = this.#line;
-    const parsed = parseJson(text, DEEPEST);
-    if (!parsed.ok) throw damaged(line, "it is no JSON");
+    const parsed = parseGivenJson(text, { maxDepth: DEEPEST, isOwn: true });
+    if (!parsed.ok) {
+      throw damaged(line, parsed.isJson ? quoted(parsed.message.replace(/ \(line 1, /, " (")) : "it is no JSON");
+    }
     const bad = findNotJson(parsed.value, DEEPEST);
     if (bad) throw damaged(line, `\`${quoted(bad.path)}\` holds ${bad.reason}`);
     const record = asRecord(parsed.value, line);

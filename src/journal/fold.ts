@@ -9,7 +9,7 @@
  */
 import { isObject, type Json } from "../base/json.ts";
 import type { FaultJson } from "../errors/fault.ts";
-import { indexedPosition, type Position } from "../plan/position.ts";
+import { type Position, toolPosition } from "../plan/position.ts";
 import { typed } from "./bodies.ts";
 import type { RunRecord, TrailEntry } from "./event.ts";
 import { faultIn, listIn, mapIn, memberOf, numberIn, textIn, timeOf } from "./members.ts";
@@ -287,15 +287,14 @@ function applyCall(next: Fresh, record: RunRecord): void {
   if (!again && outcome !== "unknown") next.openCalls = withoutEntry(next.openCalls, position);
 }
 
-/** The calls of a turn that took a position. `agent.(turns)[3]` and `agent.(tools)[n]` stand side by side. */
+/** The calls of a turn that took a position. */
 function proposed(open: RunState["openCalls"], record: RunRecord): RunState["openCalls"] {
-  const tools = record.position.replace(/\(turns\)\[\d+\]$/, "(tools)");
   let next: Map<Position, OpenCall> | null = null;
   for (const call of listIn(record.body, "calls") ?? []) {
     const n = memberOf(call, "n");
     if (typeof n !== "number" || textIn(call, "verdict") !== "accepted") continue;
     next ??= new Map(open);
-    next.set(indexedPosition(tools, n), { action: textIn(call, "tool") ?? "", key: textIn(call, "key") });
+    next.set(toolPosition(record.position, n), { action: textIn(call, "tool") ?? "", key: textIn(call, "key") });
   }
   return next ?? open;
 }

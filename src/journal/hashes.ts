@@ -8,7 +8,7 @@
  */
 import { hashJson } from "../base/hash.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
-import { indexedPosition } from "../plan/position.ts";
+import { toolPosition } from "../plan/position.ts";
 import type { EventBody, TurnCall } from "./bodies.ts";
 import type { EventKind, RunRecord } from "./event.ts";
 
@@ -178,12 +178,10 @@ export class HashCheck {
     const { body, position } = record;
     switch (record.kind) {
       case "agent.turn": {
-        // `agent.(turns)[3]` and `agent.(tools)[n]` have the same parent.
-        const parent = position.replace(/\(turns\)\[\d+\]$/, "(tools)");
         const calls = Array.isArray(body["calls"]) ? (body["calls"] as TurnCall[]) : [];
         for (const call of calls) {
           if (isObject(call) && typeof call.n === "number") {
-            this.#ins.set(`call ${indexedPosition(parent, call.n)}`, callIn(call.tool, call.args ?? null));
+            this.#ins.set(`call ${toolPosition(position, call.n)}`, callIn(call.tool, call.args ?? null));
           }
         }
         break;

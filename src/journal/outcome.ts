@@ -8,6 +8,13 @@ export type Outcome = (typeof OUTCOMES)[number];
 /** What a run can be seen as: under way, or one of the end states. */
 export type RunStatus = "running" | Outcome;
 
+/** The states of a run that is not over: it may be taken and gone on with. */
+export const OPEN_STATES = ["running", "suspended"] as const;
+
+export function isOver(status: string): boolean {
+  return !(OPEN_STATES as readonly string[]).includes(status);
+}
+
 export function isOutcome(text: unknown): text is Outcome {
   return (OUTCOMES as readonly unknown[]).includes(text);
 }

@@ -37,6 +37,11 @@ export function indexedPosition(position: Position, index: number): Position {
   return `${position}[${index}]`;
 }
 
+/** The call `n` of the agent whose turn stands at `turn`: `agent.(turns)[3]` and `agent.(tools)[n]` have one parent. */
+export function toolPosition(turn: Position, n: number): Position {
+  return indexedPosition(turn.replace(/\(turns\)\[\d+\]$/, "(tools)"), n);
+}
+
 /** Whether `position` is `ancestor` or lies below it (an iteration of a loop lies below the loop). */
 export function isWithin(position: Position, ancestor: Position): boolean {
   if (ancestor === "" || position === ancestor) return true;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { Json } from "../base/json.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
 import { createVirtualClock } from "../host/clocks/virtual-clock.ts";
+import { newKey, openSealer } from "../host/keys/sealer.ts";
 import { ownOwner } from "../host/processes/process-identity.ts";
 import { openMemoryJournal } from "../host/stores/memory.ts";
 import { action, admitted, agent, manifest, plan } from "../run/testing/plan.ts";
@@ -40,7 +41,13 @@ async function calmPlay(): Promise<Play> {
   };
   const clock = createVirtualClock({ start: 0 });
   const journal = openMemoryJournal({ clock });
-  const stage = { clock, journal, owner: ownOwner("test", "a test"), watch: () => () => true };
+  const stage = {
+    clock,
+    journal,
+    owner: ownOwner("test", "a test"),
+    sealer: openSealer(newKey()),
+    watch: () => () => true,
+  };
   const played = await play(flow, CALM, world, { inputs: {}, trigger: null }, stage, canary);
   clock.stop();
   return played;

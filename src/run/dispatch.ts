@@ -9,12 +9,12 @@
  *     same is kept, as late.
  * I5: only effects can be unknown: a read that times out or loses its connection has simply failed.
  * I6: a call is over at most the drain grace after its signal.
- * I8: of a suppressed call nothing reaches a connector, and its record says so: live, resumed and replayed.
  * I7: nothing is dispatched after its step was asked to stop, the wait for a retry included.
+ * I8: of a suppressed call nothing reaches a connector, and its record says so: live, resumed and replayed.
  */
 import type { AdmittedAction } from "../admit/admitted-plan.ts";
 import { sleep } from "../base/clock.ts";
-import { MAX_BACKOFF_MS } from "../base/duration.ts";
+import { formatDuration, MAX_BACKOFF_MS } from "../base/duration.ts";
 import { byteLength, canonical, findNotJson, isObject, type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import type { CallRequest, CallResult, Connector } from "../catalog/connector.ts";
 import { type ActionManifest, hasEffect, isRepeatable } from "../catalog/manifest.ts";
@@ -387,7 +387,7 @@ function judgeStopped(spec: CallSpec, result: CallResult | null, timedOut: boole
 
 function timeoutFault(spec: CallSpec): Fault {
   const { name, timeout } = spec.action.manifest;
-  return new Fault("flow.timeout", spec.position, `${name} gave no result within ${timeout} ms.`, {
+  return new Fault("flow.timeout", spec.position, `${name} gave no result within ${formatDuration(timeout)}.`, {
     timeout_ms: timeout,
   });
 }

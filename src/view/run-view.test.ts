@@ -4,15 +4,15 @@ import { StepsFold } from "../journal/steps.ts";
 import { actionStep, did, eachStep, History, planOf } from "../journal/testing/history.ts";
 import { runView } from "./run-view.ts";
 import { Timeline } from "./timeline.ts";
-import { lasted } from "./words.ts";
+import { faultText, lasted } from "./words.ts";
 
 const PLAN = planOf([actionStep("a"), actionStep("b"), eachStep("l", [actionStep("x")])]);
 
-function viewOf(history: History, ownerAlive: boolean | null = null) {
+function viewOf(history: History, isInterrupted = false) {
   const state = foldRecords(history.records);
   const steps = new StepsFold();
   for (const record of history.records) steps.add(record);
-  return runView(state, steps.rows(PLAN, state.status), ownerAlive);
+  return runView(state, steps.rows(PLAN, state.status), isInterrupted);
 }
 
 describe("the verdict", () => {
@@ -31,8 +31,31 @@ describe("the verdict", () => {
 
   test("an interrupted run is no running one", () => {
     const history = new History().accepted().call("a", 1);
-    expect(viewOf(history, true).verdict).toBe("Running, after 1 of 3 steps");
-    expect(viewOf(history, false).verdict).toContain("Interrupted after 1 of 3 steps");
+    history.add("call.intent", "b", { action: "crm.add", connection: "main" });
+    expect(viewOf(history).verdict).toBe("Running, after 1 of 3 steps");
+    expect(viewOf(history).tree.map((node) => node.word)).toEqual(["completed", "running", "not started"]);
+    expect(viewOf(history, true).verdict).toContain("Interrupted after 1 of 3 steps");
+    expect(viewOf(history, true).tree.map((node) => node.word)).toEqual(["completed", "interrupted", "not started"]);
+  });
+
+  test("an effect of which nobody knows is neither failed nor cancelled, and what waits says so", () => {
+    const lost = new History().accepted().callUnknown("a", "connection_lost");
+    const words = (history: History) => viewOf(history).tree.map((node) => `${node.label} ${node.word}`);
+    for (const status of ["failed", "cancelled", "timed_out"] as const) {
+      const unknown = [{ position: "a", action: "crm.add", code: "connection_lost" }];
+      const history = new History().accepted().callUnknown("a", "connection_lost").ended(status, { unknown });
+      expect(words(history)).toEqual(["a unknown", "b not started", "l not started"]);
+    }
+    expect(words(lost.add("run.suspended", "", { reason: "halt", positions: ["a"] }))[0]).toBe("a unknown");
+    const settled = lost.add("call.settled", "a", { how: "succeeded", value: 1, by: "ana" });
+    expect(words(settled)[0]).toBe("a completed");
+    const timed = new History().accepted().callFailed("a", "flow.timeout").ended("timed_out");
+    expect(words(timed)[0]).toBe("a timed out");
+    const parked = new History()
+      .accepted()
+      .add("wait.set", "a", { due: "2026-01-01T00:00:01.000Z" })
+      .add("run.suspended", "", { reason: "timer", positions: ["a"] });
+    expect(words(parked)[0]).toBe("a waiting");
   });
 
   test("a parked run says what it waits for", () => {
@@ -114,4 +137,13 @@ describe("the timeline", () => {
 
 test("durations read alike, however long", () => {
   expect([0, 80, 3_888, 59_990, 125_400, 7_200_000].map(lasted)).toEqual(["0ms", "80ms", "3.9s", "1m", "2m5s", "2h"]);
+});
+
+test("bounds are said as people write them, and only where a number is the fault's own", () => {
+  const message = "The run was not over within 90000 ms, its deadline.";
+  const details = { deadline_ms: 90_000, text: "90000 ms" };
+  expect(faultText({ message, details })).toBe("The run was not over within 1m30s, its deadline.");
+  expect(faultText({ message, details: {} })).toBe(message);
+  const error = { code: "flow.timeout", position: "", message, details, cause: null };
+  expect(viewOf(new History().accepted().ended("timed_out", { error })).verdict).toContain("within 1m30s");
 });

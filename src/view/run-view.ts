@@ -3,7 +3,7 @@ import { toResult } from "../journal/fold.ts";
 import type { RunResult } from "../journal/result.ts";
 import type { StepRow } from "../journal/steps.ts";
 import { type StepNode, stepTree } from "./step-tree.ts";
-import { counted } from "./words.ts";
+import { counted, faultText, stepWord } from "./words.ts";
 
 /** What a page or a `runs show` says of one run. */
 export interface RunView {
@@ -14,24 +14,26 @@ export interface RunView {
   verdict: string;
   /** What is not to be overlooked although the run ended well; one sentence each. */
   remarks: string[];
+  /** Each with its word (words.ts). */
   tree: StepNode[];
 }
 
-/** `ownerAlive`: whether a process still runs it; null where that cannot be told. */
-export function runView(state: RunState, rows: readonly StepRow[], ownerAlive: boolean | null): RunView {
+/** `isInterrupted`: it is recorded as running, and no living process has it. */
+export function runView(state: RunState, rows: readonly StepRow[], isInterrupted: boolean): RunView {
   const result = toResult(state);
+  const unknown = new Set(result.unknown.map((effect) => effect.position));
   return {
     result,
     name: state.name,
     startedAt: state.startedAt ?? (state.acceptedAt || null),
-    verdict: verdictOf(result, rows, ownerAlive),
+    verdict: verdictOf(result, rows, isInterrupted),
     remarks: remarksOf(result),
-    tree: stepTree(rows),
+    tree: stepTree(rows, (row) => stepWord(row, unknown.has(row.position), isInterrupted)),
   };
 }
 
 /** For example: "Failed in `resolve` after 6 of 8 steps: billing.lookup timed out". */
-export function verdictOf(result: RunResult, rows: readonly StepRow[], ownerAlive: boolean | null = null): string {
+export function verdictOf(result: RunResult, rows: readonly StepRow[], isInterrupted = false): string {
   const done = progress(rows);
   switch (result.status) {
     case "completed":
@@ -44,14 +46,14 @@ export function verdictOf(result: RunResult, rows: readonly StepRow[], ownerAliv
       const { error } = result;
       if (error === null) return `${word} ${done}`;
       const place = error.position === "" ? "" : ` in \`${error.position}\``;
-      return `${word}${place} ${done}: ${error.message === "" ? error.code : error.message}`;
+      return `${word}${place} ${done}: ${error.message === "" ? error.code : faultText(error)}`;
     }
     case "cancelled":
       return `Cancelled ${done}`;
     case "suspended":
       return `Suspended ${done}: ${waitingText(result)}`;
     case "running":
-      if (ownerAlive === false) return `Interrupted ${done}: its process is gone, and \`ambit resume\` goes on with it`;
+      if (isInterrupted) return `Interrupted ${done}: its process is gone, and \`ambit resume\` goes on with it`;
       return `Running, ${done}`;
   }
 }

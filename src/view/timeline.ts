@@ -2,8 +2,8 @@ import type { Json, JsonObject } from "../base/json.ts";
 import { typed } from "../journal/bodies.ts";
 import type { EventKind, RunRecord } from "../journal/event.ts";
 import { faultIn, listIn, mapIn, memberOf, numberIn, textIn } from "../journal/members.ts";
-import { indexedPosition, type Position } from "../plan/position.ts";
-import { lasted, modelName } from "./words.ts";
+import { type Position, toolPosition } from "../plan/position.ts";
+import { faultText, lasted, modelName } from "./words.ts";
 
 /** One line of `runs show`: what happened where, in order. Words, not layout. */
 export interface TimelineLine {
@@ -148,8 +148,10 @@ export class Timeline {
       parts.push(code === null ? tool : `${tool} (refused: ${refusalText(call, code)})`);
       if (code !== null) refused.push({ tool, args: memberOf(call, "args") ?? memberOf(call, "args_text") ?? null });
       if (typeof n !== "number") continue;
-      const position = indexedPosition(record.position.replace(/\(turns\)\[\d+\]$/, "(tools)"), n);
-      this.#calls.set(position, { key: textIn(call, "key"), args: memberOf(call, "args") ?? null });
+      this.#calls.set(toolPosition(record.position, n), {
+        key: textIn(call, "key"),
+        args: memberOf(call, "args") ?? null,
+      });
     }
     const fault = faultIn(record.body, "fault");
     if (fault) return { text: `the model failed: ${failureText(record.body)}`, tone: "bad" };
@@ -218,7 +220,7 @@ export function refusalText(call: unknown, code: string): string {
 function failureText(body: JsonObject): string {
   const fault = faultIn(body, "fault");
   if (!fault) return "?";
-  return fault.message ? `${fault.code}: ${fault.message}` : fault.code;
+  return fault.message ? `${fault.code}: ${faultText(fault)}` : fault.code;
 }
 
 function blank(record: RunRecord): TimelineLine {

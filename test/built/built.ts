@@ -57,6 +57,8 @@ export interface Finished {
 export interface Started {
   pid: number;
   done: Promise<Finished>;
+  /** What it has said on standard error so far. */
+  talk(): string;
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -84,7 +86,7 @@ export function startAmbit(
     child.on("error", reject);
     child.on("close", (code, signal) => settle({ code, signal, stdout, stderr }));
   });
-  return { pid: child.pid ?? -1, done, kill: (signal) => void child.kill(signal) };
+  return { pid: child.pid ?? -1, done, talk: () => stderr, kill: (signal) => void child.kill(signal) };
 }
 
 export function ambit(args: readonly string[], cwd: string, env: { [name: string]: string } = {}): Promise<Finished> {

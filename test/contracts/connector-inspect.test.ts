@@ -36,10 +36,12 @@ test("an import finds the version and the tools, and a run connects with that ve
   }
 });
 
-test("a server that ends at once refuses, and what is no server has nothing to show", async () => {
+test("a server that ends at once refuses with its end and what it printed, and what is no server has nothing to show", async () => {
   await expect(inspectServer(configOf(["liar.mjs", "dead"]), {}, never())).rejects.toMatchObject({
     code: "catalog.unavailable",
   });
+  const dying = inspectServer(configOf(["-e", "console.error('no key'); process.exit(3)"]), {}, never());
+  await expect(dying).rejects.toThrow(/ended with exit code 3 before it answered; it printed: no key/);
   const stub: ConnectorConfig = { ...configOf([]), how: { kind: "builtin", settings: {} } };
   await expect(inspectServer(stub, {}, never())).rejects.toMatchObject({ code: "catalog.unavailable" });
 });

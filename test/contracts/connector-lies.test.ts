@@ -72,8 +72,25 @@ describe("a server that lies", () => {
     const dead = await refusal(connectorTo([liar, "dead"]).connect(never()));
     expect(dead.code).toBe("catalog.unavailable");
     const mute = connectorTo([liar, "mute"], { connectDeadline: 300 });
-    expect((await refusal(mute.connect(never()))).message).toMatch(/did not answer within 0\.3 s/);
+    expect((await refusal(mute.connect(never()))).message).toMatch(/did not answer within 300ms/);
     expect(mute.processes()).toEqual([]);
+  });
+
+  test.each([
+    ["console.error('no key k-12345678'); process.exit(3)", "exit code 3", "no key [redacted]"],
+    ["process.kill(process.pid, 'SIGKILL')", "signal SIGKILL", null],
+    ["process.stdin.destroy(); console.error('going'); setTimeout(() => process.exit(4), 100)", "exit code 4", "going"],
+    ["console.error('x'.repeat(9000)); console.error('last'); process.exit(5)", "exit code 5", "last"],
+    ["throw new Error('no configuration')", "exit code 1", "no configuration"],
+  ])("mcp I4: of one that ends at its start the end is told, and the last lines, %s", async (code, end, said) => {
+    const env = { KEY: { env: "KEY" } };
+    const refused = await refusal(
+      connectorTo(["-e", code], { env, resolveSecret: async () => "k-12345678" }).connect(never()),
+    );
+    expect(refused.message).toContain(`its process ended with ${end} before it answered`);
+    if (said !== null) expect(refused.message).toContain(said);
+    expect(refused.message).not.toContain("k-12345678");
+    expect(refused.message.length).toBeLessThan(2_200);
   });
 
   test("HO-08 (c): a tool that disappears fails its call with action.unavailable", async () => {

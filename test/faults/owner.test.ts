@@ -59,6 +59,38 @@ describe("one run has one owner, a store has many (DU-08, DU-44)", { timeout: 15
     expect((await space.json([...RUN, "--run-id", "mine"])).refused.error.code).toBe("run.exists");
   });
 
+  test("one that nobody runs any more reads as interrupted, whoever had it", async () => {
+    const space = held(stubSpace(clerk("look"), HANGS));
+    const started = space.start([...RUN, "--run-id", "dead"]);
+    await dispatched(space);
+    expect((await space.ambit(["runs", "list"])).stdout).toMatch(/^dead +running/);
+    started.kill("SIGKILL");
+    await started.done;
+    // Taken over without an owner: as one that a process let go of because it could write no more.
+    space.write({ "run.jsonl": (await space.ambit(["runs", "export", "dead"])).stdout });
+    const elsewhere = ["--store", space.path("moved", "far", "other.db")];
+    expect((await space.ambit(["runs", "import", "run.jsonl", ...elsewhere])).code).toBe(0);
+    // Its deployment is told from where the store was, and is not there.
+    const resumed = await space.json(["resume", "dead", ...elsewhere]);
+    expect(resumed).toMatchObject({ code: 4, refused: { error: { code: "deployment.invalid" } } });
+    expect(resumed.refused.error.message).toMatch(/moved.*no such file.*--config/);
+    for (const store of [[], elsewhere]) {
+      const listed = await space.ambit(["runs", "list", ...store]);
+      expect(listed.stdout).toMatch(/^dead +interrupted/);
+      expect(listed.stderr).toContain("ambit resume");
+      const shown = (await space.ambit(["runs", "show", "dead", ...store])).stdout;
+      expect(shown).toMatch(/^Interrupted .*ambit resume/m);
+      expect(shown).toContain("interrupted");
+      expect(shown).not.toMatch(/running/i);
+      const json = JSON.parse((await space.ambit(["runs", "show", "dead", "--json", ...store])).stdout);
+      expect(json).toMatchObject({ status: "running", interrupted: true });
+      const tail = space.start(["runs", "tail", "dead", ...store]);
+      await until("the hint", () => (tail.talk().includes("ambit resume dead") ? true : null));
+      tail.kill("SIGINT");
+      await tail.done;
+    }
+  });
+
   test("of two that take over a dead run one wins, and nothing is done twice", async () => {
     const space = held(serverSpace(["charge", "look"]));
     space.hold("charge");

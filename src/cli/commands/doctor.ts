@@ -6,16 +6,21 @@ import { type Ailment, findAilments } from "../../app/health.ts";
 import { counted } from "../../view/words.ts";
 import { type CommonOptions, engineOptions, terminalOf } from "../options.ts";
 import { asRefused } from "../refusal.ts";
-import { jsonText, oneLine } from "../terminal.ts";
+import { jsonText, oneLine, type Paint } from "../terminal.ts";
 import { VERSION } from "../version.ts";
 
 interface Finding {
   what: string;
   ok: boolean;
+  /** There is nothing to judge: it is neither right nor wrong. */
+  neutral?: true;
   said: string;
 }
 
+const SUPPORTED: ReadonlySet<string> = new Set(["linux", "darwin"]);
 const MIN_NODE = [20, 19] as const;
+
+type Looked = Omit<Finding, "what" | "ok">;
 
 /** Looks at what runs stand on, without running anything. Exit 1 for a finding. */
 export async function doctorCommand(options: CommonOptions & { capabilities?: boolean }): Promise<number> {
@@ -28,26 +33,36 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
     findings.push({
       what: "node",
       ok: major > MIN_NODE[0] || (major === MIN_NODE[0] && minor >= MIN_NODE[1]),
-      said: process.versions.node,
+      said: `${process.versions.node}, needed is ${MIN_NODE.join(".")} or newer`,
     });
+    const wsl = process.platform === "win32" ? "; use WSL" : "";
     const platform = `${process.platform} ${process.arch}`;
     findings.push({
       what: "platform",
       ok: true,
-      said: process.platform === "win32" ? `${platform}: untested, nothing is promised; use WSL` : platform,
+      ...(SUPPORTED.has(process.platform) ? {} : { neutral: true }),
+      said: SUPPORTED.has(process.platform) ? platform : `${platform}: untested, nothing is promised${wsl}`,
     });
     await tried(findings, "deployment", async () => {
       const deployment = await engine.deployment(engine.cwd);
       ailments.push(...(await findAilments(deployment, process.env)));
       const { file, agents, connectors } = deployment;
-      return file === null
-        ? `${notFoundText([engine.cwd])} Without one there are the built-in connectors only.`
-        : `${file}, ${counted(Object.keys(agents).length, "agent")}, ${counted(Object.keys(connectors).length, "connector")}`;
+      if (file === null) {
+        return {
+          neutral: true,
+          said: `${notFoundText([engine.cwd])} Without one there are the built-in connectors only.`,
+        };
+      }
+      const judged = ailments.length === 0 ? "" : `, ${counted(ailments.length, "thing")} missing (below)`;
+      return {
+        said: `${file}, ${counted(Object.keys(agents).length, "agent")}, ${counted(Object.keys(connectors).length, "connector")}${judged}`,
+        ...(judged === "" ? {} : { neutral: true }),
+      };
     });
     findings.push(...ailments.map((ailment) => ({ ...ailment, ok: false })));
     await tried(findings, "store", async () => {
       const { kind, path, durability } = (await engine.journal(null)).describe();
-      return [kind, path, `durability ${durability}`].filter((part) => part !== null).join(" ");
+      return { said: [kind, path, `durability ${durability}`].filter((part) => part !== null).join(" ") };
     });
     const ok = findings.every((finding) => finding.ok);
     const capabilities = OFFERED_CAPABILITIES.map((name) => ({ name, alias: CAPABILITY_ALIASES[name] ?? null }));
@@ -59,9 +74,7 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
     } else {
       terminal.out(`ambit ${VERSION}\n`);
       for (const finding of findings) {
-        terminal.out(
-          `${finding.ok ? terminal.color.green("✓") : terminal.color.red("✗")} ${finding.what}: ${oneLine(finding.said, 300)}\n`,
-        );
+        terminal.out(`${markOf(finding, terminal.color)} ${finding.what}: ${oneLine(finding.said, 300)}\n`);
       }
       if (!ok) terminal.err(`${counted(findings.filter((finding) => !finding.ok).length, "finding")}.\n`);
       terminal.out(`  capabilities: ${capabilities.map((entry) => entry.name).join(", ")}\n`);
@@ -72,9 +85,14 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
   }
 }
 
-async function tried(findings: Finding[], what: string, look: () => Promise<string>): Promise<void> {
+function markOf({ ok, neutral }: Finding, color: Paint): string {
+  if (!ok) return color.red("✗");
+  return neutral ? color.yellow("-") : color.green("✓");
+}
+
+async function tried(findings: Finding[], what: string, look: () => Promise<Looked>): Promise<void> {
   try {
-    findings.push({ what, ok: true, said: await look() });
+    findings.push({ what, ok: true, ...(await look()) });
   } catch (error) {
     const { fault } = asRefused(error);
     findings.push({ what, ok: false, said: `${fault.code}: ${fault.message}` });

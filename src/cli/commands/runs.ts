@@ -1,10 +1,11 @@
+import { isInterrupted } from "../../app/open-runs.ts";
 import { readRunFile, readSavedRun, type SavedRun } from "../../app/saved-run.ts";
 import { sleep, systemClock } from "../../base/clock.ts";
 import { didYouMean } from "../../base/nearest.ts";
 import { isAlive } from "../../host/processes/process-identity.ts";
 import { exportLine } from "../../journal/export.ts";
 import { toResult } from "../../journal/fold.ts";
-import type { Journal, Owner, RunHead } from "../../journal/journal.ts";
+import type { Owner, RunHead } from "../../journal/journal.ts";
 import { OUTCOMES, type RunStatus } from "../../journal/outcome.ts";
 import { runView } from "../../view/run-view.ts";
 import type { StepNode } from "../../view/step-tree.ts";
@@ -48,6 +49,9 @@ export function listCommand(options: ListOptions): Promise<number> {
     if (terminal.json) terminal.out(`${jsonText({ runs: heads.map(headJson) })}\n`);
     else if (heads.length === 0) terminal.err(`${noRuns(options, engine.storePath)}\n`);
     else for (const head of heads) terminal.out(`${headLine(head, terminal.color)}\n`);
+    if (!terminal.json && heads.some(isInterrupted)) {
+      terminal.err("Interrupted runs have no process any more: ambit resume RUN goes on with one.\n");
+    }
     return 0;
   });
 }
@@ -69,6 +73,7 @@ function headJson(head: RunHead): { [key: string]: unknown } {
     run,
     workflow: name,
     status,
+    interrupted: isInterrupted(head),
     created_at: createdAt,
     updated_at: updatedAt,
     events: records,
@@ -82,6 +87,7 @@ function ownerJson(owner: Owner | null): { [key: string]: unknown } | null {
 }
 
 function headLine(head: RunHead, color: Paint): string {
+  const word = isInterrupted(head) ? "interrupted" : head.status.replace("_", " ");
   const tint =
     head.status === "completed"
       ? color.green
@@ -95,7 +101,7 @@ function headLine(head: RunHead, color: Paint): string {
       : gone
         ? color.yellow(` pid ${head.owner.pid} is gone`)
         : color.dim(` pid ${head.owner.pid}`);
-  return `${oneLine(head.run)}  ${tint(oneLine(head.status).padEnd(9))}  ${oneLine(head.name, 40)}  ${color.dim(head.createdAt)}${owner}`;
+  return `${oneLine(head.run)}  ${tint(oneLine(word).padEnd(11))}  ${oneLine(head.name, 40)}  ${color.dim(head.createdAt)}${owner}`;
 }
 
 export interface ShowOptions extends CommonOptions {
@@ -121,7 +127,9 @@ export function showCommand(run: string, options: ShowOptions): Promise<number> 
       return 0;
     }
     if (terminal.json) {
-      terminal.out(`${jsonText({ ...toResult(saved.state), owner: ownerJson(head.owner), steps: saved.rows })}\n`);
+      terminal.out(
+        `${jsonText({ ...toResult(saved.state), interrupted: isInterrupted(head), owner: ownerJson(head.owner), steps: saved.rows })}\n`,
+      );
       return 0;
     }
     if (step !== undefined) return showStep(saved, step, terminal);
@@ -177,7 +185,7 @@ function isOwnPart(position: string, step: string): boolean {
 }
 
 function showText(saved: SavedRun, head: RunHead, color: Paint): string {
-  const view = runView(saved.state, saved.rows, head.owner === null ? null : isAlive(head.owner));
+  const view = runView(saved.state, saved.rows, isInterrupted(head));
   const { result } = view;
   const lines = [
     color.bold(`${oneLine(view.name)}  ${oneLine(result.run)}`),
@@ -192,7 +200,7 @@ function showText(saved: SavedRun, head: RunHead, color: Paint): string {
     ),
   ];
   if (head.owner !== null) {
-    const gone = isAlive(head.owner) === false ? ", which is gone: ambit resume goes on with it" : "";
+    const gone = isAlive(head.owner) === false ? ", which is gone" : "";
     lines.push(`run by pid ${head.owner.pid} (${oneLine(head.owner.label)})${gone}`);
   }
   if (result.digest !== null) lines.push(color.dim(`digest ${oneLine(result.digest)}`));
@@ -204,32 +212,31 @@ function isFilled(outputs: unknown): boolean {
   return typeof outputs === "object" && outputs !== null && Object.keys(outputs).length > 0;
 }
 
-const MARKS: { [status: string]: string } = {
+/** By the word that a step stands with. */
+const MARKS: { [word: string]: string } = {
   completed: "✓",
   failed: "✗",
-  timed_out: "✗",
+  "timed out": "✗",
+  unknown: "?",
   handled: "!",
   skipped: "-",
   cancelled: "■",
+  interrupted: "■",
   running: "…",
-  suspended: "…",
-  not_started: "·",
+  waiting: "…",
+  "not started": "·",
   suppressed: "○",
   undetermined: "?",
 };
 
 function treeLines(node: StepNode, pad: string, color: Paint): string[] {
-  const { row } = node;
-  const mark = MARKS[row.status] ?? " ";
+  const { row, word } = node;
+  const mark = MARKS[word] ?? " ";
   const tint =
-    row.status === "completed"
-      ? color.green
-      : row.status === "failed" || row.status === "timed_out"
-        ? color.red
-        : color.yellow;
+    word === "completed" ? color.green : word === "failed" || word === "timed out" ? color.red : color.yellow;
   const facts = [
     row.kind,
-    row.status,
+    word,
     row.duration_ms === null ? "" : lasted(row.duration_ms),
     row.attempts > 1 ? `${row.attempts} attempts` : "",
     oneLine(row.code ?? "", 80),
@@ -269,8 +276,10 @@ export function tailCommand(run: string, options: CommonOptions): Promise<number
         stop();
       }
       if (page.length > 0) continue;
-      if (!told && (await isGone(journal, id))) {
-        terminal.err(`Its process is gone: ambit resume ${oneLine(id)} goes on with it. Ctrl-C ends this.\n`);
+      if (!told && isInterrupted(await journal.find(id))) {
+        terminal.err(
+          `The run is interrupted, its process is gone: ambit resume ${oneLine(id)} goes on with it. Ctrl-C ends this.\n`,
+        );
         told = true;
       }
       await sleep(systemClock, TAIL_EVERY_MS, stopping.signal);
@@ -278,11 +287,6 @@ export function tailCommand(run: string, options: CommonOptions): Promise<number
     process.off("SIGINT", stop);
     return 0;
   });
-}
-
-async function isGone(journal: Journal, run: string): Promise<boolean> {
-  const { owner, status } = await journal.find(run);
-  return status === "running" && owner !== null && isAlive(owner) === false;
 }
 
 /** The records of a run as JSON lines on stdout. */

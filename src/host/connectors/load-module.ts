@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { formatDuration } from "../../base/duration.ts";
 import { isObject } from "../../base/json.ts";
 import { whyNotRegular } from "../files/regular-file.ts";
 import { type DefinedConnector, isDefinedConnector } from "./define-connector.ts";
@@ -32,7 +33,7 @@ export async function loadConnectorModule(
   let loaded: unknown;
   try {
     const loading = withoutExit(() => import(url) as Promise<unknown>);
-    loaded = await within(clock, deadline, signal, loading, `it was not loaded within ${deadline / 1_000} s`);
+    loaded = await within(clock, deadline, signal, loading, `it was not loaded within ${formatDuration(deadline)}`);
   } catch (error) {
     return { ok: false, message: `The module cannot be loaded: ${reason(error)}` };
   }

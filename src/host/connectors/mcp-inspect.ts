@@ -9,8 +9,7 @@ import {
   unavailable,
 } from "./connection.ts";
 import { messageOf } from "./guarded.ts";
-import type { McpOptions } from "./mcp.ts";
-import { CONNECT_DEADLINE_MS } from "./mcp.ts";
+import { CONNECT_DEADLINE_MS, McpConnector, type McpOptions } from "./mcp.ts";
 import { listedTwice, MAX_PAGES } from "./mcp-session.ts";
 import { notStarted } from "./not-started.ts";
 import { Scrubber } from "./scrubber.ts";
@@ -85,11 +84,23 @@ export async function inspectMcpServer(options: InspectOptions, signal: AbortSig
       tools: tools.map((tool) => ({ name: tool.name, definition: tool as unknown as Json })),
     };
   } catch (error) {
+    // The SDK's transport keeps to itself how a process ended and what it printed: ours is asked why.
+    if (server.kind === "stdio" && !stop.signal.aborted) await connectsOrSays(options, signal);
     const why = server.kind === "stdio" ? notStarted(error, server.command, server.cwd) : error;
     throw unavailable(name, scrubber.text(messageOf(why, "it cannot be reached")).slice(0, 1_000).toWellFormed());
   } finally {
     timer.cancel();
     signal.removeEventListener("abort", cut);
     await client.close().catch(() => {});
+  }
+}
+
+/** Refuses in the words of a run's own connection where it fails too. */
+async function connectsOrSays(options: InspectOptions, signal: AbortSignal): Promise<void> {
+  const connector = new McpConnector({ ...options, actions: [], pinOf: () => null });
+  try {
+    await connector.connect(signal);
+  } finally {
+    await connector.close();
   }
 }

@@ -1,5 +1,6 @@
 import type { CallToolResult, Client, Tool, VersionNegotiationMode } from "@modelcontextprotocol/client";
 import type { Clock } from "../../base/clock.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { ProcessId } from "../processes/child-process.ts";
 import type { ConnectionValues } from "./define-connector.ts";
 import { messageOf } from "./guarded.ts";
@@ -89,9 +90,11 @@ export class McpSession {
       await Promise.race([session.#list(ended.signal, options.deadline), cut]);
       return session;
     } catch (error) {
+      const end = ended.signal.aborted ? null : await session.endOfItself();
       await session.close();
       if (signal.aborted) throw new Error("it was stopped");
-      if (ended.signal.aborted) throw new Error(`it did not answer within ${options.deadline / 1_000} s`);
+      if (ended.signal.aborted) throw new Error(`it did not answer within ${formatDuration(options.deadline)}`);
+      if (end !== null) throw new Error(`its process ended with ${end} before it answered`);
       throw new Error(messageOf(error, "it cannot be reached"));
     } finally {
       timer.cancel();
@@ -101,6 +104,11 @@ export class McpSession {
 
   get isOpen(): boolean {
     return this.#open;
+  }
+
+  /** How its process ended of itself: `exit code 3`, `signal SIGKILL`; null where it did not, or there is none. */
+  async endOfItself(): Promise<string | null> {
+    return (await this.#stdio?.endOfItself()) ?? null;
   }
 
   get protocol(): string | undefined {

@@ -125,6 +125,10 @@ export class McpConnector implements Connector, ProcessStarter {
       // I1
       if (signal.aborted) return thrownResult(signal, "The call was cut off.");
       const judged = readMcpError(error);
+      if (judged.is === "ambiguous") {
+        const end = await session.endOfItself();
+        return end === null ? judged : { ...judged, message: `The server's process ended with ${end}.` };
+      }
       if (mayLackTool(error) && (await this.#hasLost(session, tool, signal))) {
         return gone(`The server no longer offers ${tool}.`);
       }
@@ -203,6 +207,8 @@ export class McpConnector implements Connector, ProcessStarter {
   }
 
   #onStderr(line: string): void {
+    // What a crash of Node says stands above its stack.
+    if (/^\s*(?:at .*|[{}])?$/.test(line)) return;
     const clean = this.#scrubber.message(line);
     this.#stderrTail.push(clean.slice(0, 300).toWellFormed());
     if (this.#stderrTail.length > STDERR_TAIL) this.#stderrTail.shift();

@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { CallRequest, CallResult, Connector, Offer } from "../../catalog/connector.ts";
 import { isRegistered } from "../../errors/codes.ts";
 import {
@@ -118,7 +119,7 @@ export class ModuleConnector implements Connector {
   /** Something of the module that the engine waits for, and that no run's limit ends. */
   #inTime(signal: AbortSignal | undefined, what: string, work: () => unknown): Promise<unknown> {
     const { clock = systemClock, deadline = LOAD_DEADLINE_MS } = this.#options;
-    return within(clock, deadline, signal, withoutExit(work), `it was not ${what} within ${deadline / 1_000} s`);
+    return within(clock, deadline, signal, withoutExit(work), `it was not ${what} within ${formatDuration(deadline)}`);
   }
 
   #open(settings: ConnectionSettings): Promise<ConnectionValues> {

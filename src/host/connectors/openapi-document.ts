@@ -1,9 +1,9 @@
 // Operations of an OpenAPI document, 3.0 or 3.1, from a local file.
-import { readFileSync, statSync } from "node:fs";
 import { hashJson } from "../../base/hash.ts";
 import { isObject, type Json, type JsonObject, parseJson } from "../../base/json.ts";
 import { SourceText, toJson } from "../../text/tree.ts";
 import { parseYaml } from "../../text/yaml.ts";
+import { readRegularFile } from "../files/regular-file.ts";
 import { isJsonType } from "./http-answer.ts";
 import { resolved, SchemaWriter } from "./openapi-schema.ts";
 
@@ -68,17 +68,9 @@ export function readOpenApi(
   file: string,
   wanted: ReadonlySet<string> | null = null,
 ): OpenApiDocument | { problem: string } {
-  let text: string;
-  try {
-    const stat = statSync(file);
-    if (!stat.isFile()) return { problem: "is no file" };
-    if (stat.size > MAX_BYTES) return { problem: "is larger than 32 MiB" };
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown error";
-    return { problem: code === "ENOENT" ? "does not exist" : `cannot be read (${code})` };
-  }
-  return parseOpenApi(text, file, wanted);
+  const read = readRegularFile(file, MAX_BYTES);
+  if (read.ok) return parseOpenApi(read.text, file, wanted);
+  return { problem: read.code === "ENOENT" ? "does not exist" : `cannot be read: ${read.why}` };
 }
 
 /** The same from its text. */

@@ -12,7 +12,7 @@
 // I3: of a server that says too much no more than one line is kept.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
-import type { Clock } from "../../base/clock.ts";
+import { type Clock, sleep } from "../../base/clock.ts";
 import { isObject, type Json, MAX_JSON_DEPTH, parseJson } from "../../base/json.ts";
 import { endProcess, type ProcessId } from "../processes/child-process.ts";
 import { isProcessAlive, startTimeOf } from "../processes/process-identity.ts";
@@ -35,6 +35,9 @@ export interface StdioOptions {
 const MAX_LINE_BYTES = 40 * 1024 * 1024;
 const MAX_STDERR_LINE = 2_000;
 const GRACE = { before: 1_000, after: 2_000 };
+
+/** How much later than its closed pipes the end of a process, and what it said last, may show. */
+const END_SHOWS_MS = 500;
 
 /** A result as deep as ours may be, within its envelope. */
 const MESSAGE_DEPTH = MAX_JSON_DEPTH + 16;
@@ -75,6 +78,11 @@ export class StdioTransport implements Transport {
   #size = 0;
   #closed = false;
   #ending: Promise<void> | null = null;
+  /** How its process ended while nobody had asked it to. */
+  #ended: string | null = null;
+  /** It takes or says nothing any more, whether its process is known to have ended or not. */
+  #silent = false;
+  readonly #gone = new AbortController();
 
   constructor(options: StdioOptions) {
     this.#options = options;
@@ -83,6 +91,15 @@ export class StdioTransport implements Transport {
   /** The server's process while it runs. */
   get process(): ProcessId | null {
     return this.#id !== null && isProcessAlive(this.#id.pid, this.#id.startTime) ? this.#id : null;
+  }
+
+  /**
+   * How the server ended of itself: `exit code 3`, `signal SIGKILL`; null where it lives or we have ended it.
+   * The end of a process shows later than its closed pipes do: where those say so, it is waited for, for a moment.
+   */
+  async endOfItself(): Promise<string | null> {
+    if (this.#silent && this.#ending === null) await sleep(this.#options.clock, END_SHOWS_MS, this.#gone.signal);
+    return this.#ended;
   }
 
   start(): Promise<void> {
@@ -108,9 +125,15 @@ export class StdioTransport implements Transport {
         reject(notStarted(error, command, cwd));
         this.#end();
       });
-      child.once("exit", () => {
+      child.once("exit", (code, signal) => {
         if (pid !== undefined) live.delete(pid);
-        // What it said before it went is still in the pipe; nobody else's open pipe may keep us waiting.
+        if (this.#ending === null) this.#ended = signal === null ? `exit code ${code}` : `signal ${signal}`;
+        // What it said before it went is still in the pipes; nobody else's open pipe may keep us waiting.
+        const last = this.#options.clock.after(END_SHOWS_MS, () => this.#gone.abort());
+        child.stderr.once("close", () => {
+          last.cancel();
+          this.#gone.abort();
+        });
         setImmediate(() => this.#end());
       });
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {});
@@ -125,7 +148,11 @@ export class StdioTransport implements Transport {
     if (child === null || this.#closed) throw new Error("The server is not running.");
     this.#note(message);
     await new Promise<void>((resolve, reject) => {
-      child.stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+      child.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (!error) return resolve();
+        this.#silent = true;
+        reject(error);
+      });
     });
   }
 
@@ -140,6 +167,7 @@ export class StdioTransport implements Transport {
     this.#child?.stdin.end();
     if (id !== null) await endProcess(id, this.#options.clock, GRACE);
     this.#end();
+    this.#child?.stderr.destroy();
   }
 
   #note(message: JSONRPCMessage): void {
@@ -153,17 +181,17 @@ export class StdioTransport implements Transport {
   /** Nothing can be answered any more (I2). */
   #giveUp(): void {
     this.#end();
-    void this.close();
+    void this.endOfItself().then(() => this.close());
   }
 
   #end(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#silent = true;
     this.#chunks = [];
     const child = this.#child;
     child?.stdin.destroy();
     child?.stdout.destroy();
-    child?.stderr.destroy();
     this.onclose?.();
   }
 

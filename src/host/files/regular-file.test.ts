@@ -28,6 +28,25 @@ describe("a file that somebody named", () => {
     expect(readRegularFile(at("empty.txt", ""), 4)).toEqual({ ok: true, text: "" });
   });
 
+  test("I3: what is no UTF-8 is refused with its first byte, wherever it stands", () => {
+    const text = Buffer.from("häß→😀".repeat(2_000));
+    for (const place of [0, 1, 3, 4_094, 4_095, 4_096, 4_097, 9_000, text.length]) {
+      // Moved back to where a character begins.
+      let begins = place;
+      while (begins < text.length && ((text[begins] ?? 0) & 0xc0) === 0x80) begins--;
+      writeFileSync(at("bad"), Buffer.concat([text.subarray(0, begins), Buffer.from([0xff]), text.subarray(begins)]));
+      expect(readRegularFile(at("bad"), 100_000)).toMatchObject({
+        why: `it is no UTF-8 from byte offset ${begins} on`,
+      });
+    }
+    writeFileSync(at("cut"), text.subarray(0, text.length - 1));
+    expect(readRegularFile(at("cut"), 100_000)).toMatchObject({
+      why: `it is no UTF-8 from byte offset ${text.length - 4} on`,
+    });
+    writeFileSync(at("utf16"), Buffer.from("\ufeffhi", "utf16le"));
+    expect(readRegularFile(at("utf16"), 100)).toMatchObject({ why: expect.stringContaining("UTF-16") });
+  });
+
   test("I1: a pipe, a device and a folder are refused at once", () => {
     const fifo = pipe("pipe");
     symlinkSync(fifo, at("to-pipe"));

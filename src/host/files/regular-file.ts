@@ -3,7 +3,9 @@
 // I1: only regular files are read. A pipe waits for whoever writes to it, a device may never end: neither is even
 //     waited for at the opening.
 // I2: what is read is bounded by the number of bytes that come, not by the size that the file system tells.
+// I3: what is no UTF-8 is refused and not replaced.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import { utf8Text } from "./utf8-text.ts";
 
 export type ReadFile =
   | { ok: true; text: string }
@@ -28,7 +30,10 @@ export function readRegularFile(path: string, most: number): ReadFile {
       for (;;) {
         const chunk = Buffer.allocUnsafe(Math.min(STEP_BYTES, most + 1 - length));
         const read = readSync(file, chunk, 0, chunk.length, null);
-        if (read === 0) return { ok: true, text: Buffer.concat(chunks).toString("utf8") };
+        if (read === 0) {
+          const decoded = utf8Text(Buffer.concat(chunks));
+          return decoded.ok ? decoded : refused(decoded.why);
+        }
         length += read;
         if (length > most) return refused(tooLarge(most));
         chunks.push(chunk.subarray(0, read));

@@ -7,6 +7,7 @@
 
 import type { ModelPort, TurnOutcome, TurnRequest } from "../../agent/model.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { formatDuration } from "../../base/duration.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { providerOptions } from "./effort.ts";
 import { clean, type Failure, failedTurn, readFailure } from "./provider-failure.ts";
@@ -181,7 +182,9 @@ function unless<T>(signal: AbortSignal, promise: PromiseLike<T>): Promise<T> {
 }
 
 function cutOff(stalled: boolean, stall: number): TurnOutcome {
-  return stalled ? failedTurn("agent.stalled", `The model sent nothing for ${stall} ms.`, { stall }) : stopped();
+  return stalled
+    ? failedTurn("agent.stalled", `The model sent nothing for ${formatDuration(stall)}.`, { stall })
+    : stopped();
 }
 
 function stopped(): TurnOutcome {

@@ -12,6 +12,7 @@ import { parseYaml } from "../../text/yaml.ts";
 import { readCleanup } from "./cleanup.ts";
 import { literalThroughout, readFields } from "./fields.ts";
 import { Names } from "./names.ts";
+import { otherFile } from "./other-file.ts";
 import { ERROR, nullable, RUN, shapeOfFields, shapeOfJson } from "./shapes.ts";
 import { readStep } from "./step.ts";
 import { readStepList } from "./step-list.ts";
@@ -45,6 +46,13 @@ function readDocument(r: WorkfileReader, root: TreeNode): Plan | null {
   if (root.kind !== "map") {
     const at = { start: root.start, end: Math.min(root.start + 1, root.end) };
     r.report("yaml.not_a_map", at, "", `A Workfile is a map, not ${kindOf(root)}.`, 'It begins with: workfile: "1"');
+    return null;
+  }
+  const other = otherFile(root);
+  if (other !== null) {
+    const [first] = root.entries;
+    const at = first ? { start: first.keyStart, end: first.keyEnd } : root;
+    r.report("workfile.not_supported", at, "", `This is no Workfile: it is ${other.is}.`, other.help);
     return null;
   }
   const keys = r.closed(root, "", "a Workfile", TOP_KEYS, TOP_REQUIRED);
