@@ -80,10 +80,25 @@ describe("an exported file (DU-23)", () => {
     ["a number that would be read as another", file(sample()).replace('"body":{}', '"body":{"n":9007199254740993}'), 2],
     ["no record at all", "\n", 1],
     ["nothing", "", 1],
-  ])("%s is journal.corrupt with its line", (_, text, line) => {
+  ])("I1: %s is journal.corrupt with its line", (_, text, line) => {
     const refusal = refused(text);
     expect(refusal.code).toBe("journal.corrupt");
     expect(refusal.fault.details).toEqual({ line });
+  });
+
+  test("I3: a body without the shape of its kind, and an id that no run may have, are refused", () => {
+    const shapeless = but(3, (record) => changed(record, { outcome: null }));
+    expect(refused(shapeless).message).toMatch(/Line 3 .*record 3 \(call\.ended\): `outcome` must be/);
+    const bad = (run: string): string => file(sample().map((record) => ({ ...record, run })));
+    for (const run of ["@last", "a/b", "", "a\u202eb"]) expect(refused(bad(run)).message).toContain("its run id");
+  });
+
+  test("I4: what a refusal quotes can be shown as it is, and is short", () => {
+    const kind = `\u001b[2J\u202e${"x".repeat(900)}`;
+    const { message } = refused(but(2, (record) => ({ ...record, kind })));
+    expect(message).toContain("[2J");
+    expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(message.length).toBeLessThan(300);
   });
 
   test("a file nested without end is refused, not followed", () => {

@@ -1,6 +1,6 @@
 import { formatDuration, parseDuration } from "../base/duration.ts";
 import type { Json } from "../base/json.ts";
-import { didYouMean } from "../base/nearest.ts";
+import { didYouMean, nearestName } from "../base/nearest.ts";
 import type { Code } from "../errors/codes.ts";
 import { type Diagnostic, diagnostic, type Severity } from "../errors/diagnostic.ts";
 import { keyPath } from "./path.ts";
@@ -17,6 +17,11 @@ export interface ReaderCodes {
 export interface Bounds {
   min?: number;
   max?: number;
+}
+
+/** Whether a key that is missing stands there misspelt: then that is the one mistake, and is reported as such. */
+export function standsMisspelt(key: string, entries: readonly MapEntry[], legal: readonly string[]): boolean {
+  return entries.some((entry) => !legal.includes(entry.key) && nearestName(entry.key, legal) === key);
 }
 
 /** More names than this in a hint help nobody. */
@@ -78,7 +83,7 @@ export class Reader {
       }
     }
     for (const key of required) {
-      if (!known.has(key)) {
+      if (!known.has(key) && !standsMisspelt(key, entries, keys)) {
         this.report(
           this.codes.missingKey,
           headOf(node),

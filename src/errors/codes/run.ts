@@ -18,7 +18,8 @@ export const runCodes = {
   },
   "input.invalid": {
     summary: "An input, an option or a file given to a command is not what it has to be.",
-    cause: "An input does not fit its declaration, a value is no JSON where JSON is needed, or a file cannot be read.",
+    cause:
+      "An input does not fit its declaration, a value is no JSON where JSON is needed or would be changed on its way (a key twice, a whole number beyond 2^53 - 1), or a file cannot be read or is no UTF-8.",
     fix: "The message names the place and what is expected there. For a type other than string the value is read as JSON.",
     example: "ambit run count.workfile.yaml -i n=two     # n is an integer",
     since: "0.1.0",

@@ -31,7 +31,8 @@ export function readFields(
   for (const entry of entries) {
     checkName(r, entry, path, options.ids === true);
     const shape = readShape(r, entry.value, keyPath(path, entry.key), `the field "${clip(entry.key)}"`, options);
-    if (shape !== null) fields.push({ name: entry.key, ...shape });
+    // One that cannot be used is declared all the same: who reads it has made no mistake.
+    fields.push({ name: entry.key, ...(shape ?? { type: "any", required: true }) });
   }
   return fields;
 }

@@ -3,7 +3,7 @@ import { ANY } from "../../expression/shape.ts";
 import type { Duration, Expr, Value } from "../../plan/expression.ts";
 import type { Catch, Cleanup, OnUnknown, Reconcile } from "../../plan/step.ts";
 import { itemPath, keyPath } from "../../text/path.ts";
-import { clip } from "../../text/reader.ts";
+import { clip, standsMisspelt } from "../../text/reader.ts";
 import type { MapEntry, TreeNode } from "../../text/tree.ts";
 import { readCleanup } from "./cleanup.ts";
 import { checkReference } from "./references.ts";
@@ -157,7 +157,9 @@ function readHandler(r: WorkfileReader, node: TreeNode, path: string, body: Body
   const patterns = codes ? readCodes(r, codes.value, keyPath(path, "codes")) : [];
   const stepsEntry = keys.get("steps");
   const valueEntry = keys.get("value");
-  if (!stepsEntry && !valueEntry) {
+  const entries = node.kind === "map" ? node.entries : [];
+  const isMeant = ["steps", "value"].some((key) => standsMisspelt(key, entries, CATCH_KEYS));
+  if (!stepsEntry && !valueEntry && !isMeant) {
     const head = { start: node.start, end: node.start + 1 };
     r.report(
       "workfile.missing_key",

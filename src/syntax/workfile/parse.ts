@@ -6,7 +6,7 @@ import type { Field } from "../../plan/field.ts";
 import type { Limits, Plan } from "../../plan/plan.ts";
 import { capDiagnostics } from "../../text/cap.ts";
 import { keyPath } from "../../text/path.ts";
-import { clip, kindOf } from "../../text/reader.ts";
+import { clip, kindOf, standsMisspelt } from "../../text/reader.ts";
 import { type MapEntry, type SourceText, type TreeNode, toJson } from "../../text/tree.ts";
 import { parseYaml } from "../../text/yaml.ts";
 import { readCleanup } from "./cleanup.ts";
@@ -62,24 +62,27 @@ function readDocument(r: WorkfileReader, root: TreeNode): Plan | null {
   const description = keys.get("description");
   const about = description ? r.text(description.value, "description", "the description") : null;
   const inputsEntry = keys.get("inputs");
-  const inputs = (inputsEntry ? readFields(r, inputsEntry.value, "inputs", "inputs", { ids: true }) : null) ?? [];
+  const declared = inputsEntry ? readFields(r, inputsEntry.value, "inputs", "inputs", { ids: true }) : [];
+  const inputs = declared ?? [];
+  const areUnknown = declared === null || (!inputsEntry && standsMisspelt("inputs", root.entries, TOP_KEYS));
   const consts = readConsts(r, keys.get("consts")?.value);
   const limitsEntry = keys.get("limits");
   const limits = limitsEntry ? readLimits(r, limitsEntry.value) : {};
 
   const fixed = new Names(null, { consts: shapeOfJson(consts), settings: ANY });
   const triggers = readAllTriggers(r, keys, inputs, fixed);
-  const started = fixed.child({ inputs: shapeOfFields(inputs), trigger: ANY });
+  const started = fixed.child({ inputs: areUnknown ? ANY : shapeOfFields(inputs), trigger: ANY });
   const single = readSingle(r, keys, started);
 
   const stepsNode = keys.get("steps")?.value;
   const list = stepsNode ? readStepList(r, stepsNode, "steps", "steps", started.child({ run: RUN })) : null;
-  const names = list?.names ?? started.child({ run: RUN });
-  const outputs = readOutputs(r, keys.get("outputs")?.value, names);
+  // Without steps there is no saying which names the rest may read.
+  if (list === null) return null;
+  const outputs = readOutputs(r, keys.get("outputs")?.value, list.names);
   const cleanupNode = keys.get("cleanup")?.value;
   // The file may have ended anywhere: a step that did not run reads as null.
-  const cleanup = cleanupNode ? readCleanup(r, cleanupNode, "cleanup", afterwards(names, list?.steps ?? [])) : [];
-  if (name === null || list === null) return null;
+  const cleanup = cleanupNode ? readCleanup(r, cleanupNode, "cleanup", afterwards(list.names, list.steps)) : [];
+  if (name === null) return null;
   return {
     v: 1,
     notation: "workfile",

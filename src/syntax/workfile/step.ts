@@ -1,7 +1,7 @@
 import { didYouMean } from "../../base/nearest.ts";
 import type { Common, Step } from "../../plan/step.ts";
 import { keyPath } from "../../text/path.ts";
-import { clip } from "../../text/reader.ts";
+import { clip, standsMisspelt } from "../../text/reader.ts";
 import type { MapEntry } from "../../text/tree.ts";
 import { readModifiers } from "./modifiers.ts";
 import type { Names } from "./names.ts";
@@ -88,7 +88,8 @@ function readBody(r: WorkfileReader, entry: MapEntry, path: string, names: Names
   const keys = bodyKeys(r, node.entries, head, subject, path, what);
   const row = SUBJECT_TABLE[subject];
   for (const key of row.required) {
-    if (keys.has(key)) continue;
+    const entries = node.entries.filter((item) => item !== head);
+    if (keys.has(key) || standsMisspelt(key, entries, [...row.config, ...row.modifiers])) continue;
     const at = { start: head.keyStart, end: head.keyEnd };
     r.report(
       "workfile.missing_key",
