@@ -24,11 +24,12 @@ connectors:
     mcp: { command: no-such-command, env: { TOKEN: { env: NO_TOKEN } } }
     manifest: { connector: crm, version: "1", actions: {} }
   files: { root: ./none }
+store: { path: ./a.db, key: { env: NO_STORE_KEY } }
 `;
 
 test("finds what a run would stumble over, and says who needs it", async () => {
   const found = await ailments(SICK, { PATH: folder });
-  expect(found).toHaveLength(5);
+  expect(found).toHaveLength(6);
   expect(found).toEqual(
     expect.arrayContaining([
       expect.stringMatching(/^agent helper: .*NO_KEY/),
@@ -36,6 +37,7 @@ test("finds what a run would stumble over, and says who needs it", async () => {
       expect.stringMatching(/^connector crm: .*NO_TOKEN/),
       expect.stringMatching(/^connector crm: .*no-such-command.* on PATH/),
       expect.stringMatching(/^connector files: .*none/),
+      expect.stringMatching(/^store: .*NO_STORE_KEY/),
     ]),
   );
 });
@@ -45,5 +47,7 @@ test("finds nothing where all is there", async () => {
   mkdirSync(join(folder, "none"), { recursive: true });
   writeFileSync(join(folder, "bin/no-such-command"), "#!/bin/sh\n", { mode: 0o755 });
   writeFileSync(join(folder, "none.scripted.yaml"), "agents: { played: [ { turns: [] } ] }\n");
-  expect(await ailments(SICK, { PATH: join(folder, "bin"), NO_KEY: "k", NO_TOKEN: "t" })).toEqual([]);
+  expect(await ailments(SICK, { PATH: join(folder, "bin"), NO_KEY: "k", NO_TOKEN: "t", NO_STORE_KEY: "s" })).toEqual(
+    [],
+  );
 });

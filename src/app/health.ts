@@ -10,7 +10,7 @@ import { ModelShop } from "./models.ts";
 
 /** Something that a run of this deployment would stumble over: who needs it, and what is not there. */
 export interface Ailment {
-  /** `agent triager`, `connector crm`. */
+  /** `agent triager`, `connector crm`, `store`. */
   what: string;
   said: string;
 }
@@ -31,6 +31,7 @@ export async function findAilments(
     const said = await secret(ref).then(() => null, messageOf);
     if (said !== null) found.push({ what, said });
   };
+  if (deployment.store.key !== undefined) await trySecret("store", deployment.store.key);
   const shop = new ModelShop(clock, env);
   for (const config of Object.values(deployment.agents).flat()) {
     const what = `agent ${config.name}`;

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { isAlive } from "../host/processes/process-identity.ts";
 import { Cursor, pagesOfRun } from "../journal/cursor.ts";
-import type { Journal, Owner, RunHead, RunRequest } from "../journal/journal.ts";
+import type { Journal, Owner, RunFilter, RunHead, RunRequest } from "../journal/journal.ts";
 import { textIn } from "../journal/members.ts";
 import { OPEN_STATES } from "../journal/outcome.ts";
 import type { Position } from "../plan/position.ts";
@@ -14,9 +14,11 @@ export const MOST_RUNS = 100_000;
 export type SealerOf = (origin: Json | undefined) => Promise<Sealer>;
 
 /** Runs that may still ask something of a person, the newest first. */
-export async function openHeads(journal: Journal): Promise<RunHead[]> {
+export async function openHeads(journal: Journal, filter: Pick<RunFilter, "unknown"> = {}): Promise<RunHead[]> {
   const heads: RunHead[] = [];
-  for (const status of OPEN_STATES) heads.push(...(await journal.list({ status, limit: MOST_RUNS })));
+  for (const status of OPEN_STATES) {
+    heads.push(...(await journal.list({ ...filter, status, limit: MOST_RUNS })));
+  }
   return heads.sort((a, b) => (a.createdAt < b.createdAt ? 1 : -1));
 }
 

@@ -61,7 +61,7 @@ const OVER = ["completed", "failed", "cancelled", "timed_out", "stopped"];
 /** Every effect of unknown outcome in the store, those of open runs first. */
 export async function unknownOutcomes(journal: Journal): Promise<UnknownOutcome[]> {
   const found: UnknownOutcome[] = [];
-  for (const head of await openHeads(journal)) {
+  for (const head of await openHeads(journal, { unknown: true })) {
     const { state, attempts } = await readRun(journal, head.run);
     const requests = await requestsOf(journal, head.run, "settle");
     for (const effect of state.unknown) {
@@ -73,7 +73,7 @@ export async function unknownOutcomes(journal: Journal): Promise<UnknownOutcome[
     }
   }
   for (const status of OVER) {
-    for (const head of await journal.list({ status, limit: MOST_RUNS })) {
+    for (const head of await journal.list({ status, unknown: true, limit: MOST_RUNS })) {
       const effects = await unknownAtEnd(journal, head);
       found.push(...effects.map((effect) => outcome(head, status, effect, null)));
     }

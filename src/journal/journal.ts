@@ -69,6 +69,8 @@ export interface RunHead {
 export interface RunFilter {
   status?: string;
   name?: string;
+  /** Runs alone that have, or had, an effect of unknown outcome. */
+  unknown?: true;
   limit: number;
 }
 

@@ -11,6 +11,7 @@ import { isAlive, isProcessAlive, ownOwner, readStat, startTimeOf } from "../../
 import { networkFileSystem } from "../../src/host/stores/file-system.ts";
 import { openMemoryJournal } from "../../src/host/stores/memory.ts";
 import { openSqliteJournal, type SqliteJournalOptions } from "../../src/host/stores/sqlite.ts";
+import { HAS_UNKNOWN } from "../../src/host/stores/sqlite-open.ts";
 import type { RunRecord } from "../../src/journal/event.ts";
 import type { Journal, Lease, Owner } from "../../src/journal/journal.ts";
 import { History } from "../../src/journal/testing/history.ts";
@@ -75,12 +76,22 @@ describe("sqlite", () => {
     const lease = await before.create(shortRun("r1").records, owner("a"));
     await before.release(lease);
     await before.close();
-    tamper("DROP TABLE sealed; DROP TABLE singles; DROP TABLE places; PRAGMA user_version = 1");
+    tamper(
+      "DROP TABLE sealed; DROP TABLE singles; DROP TABLE places; DROP INDEX records_unknown; PRAGMA user_version = 1",
+    );
     const journal = await opened();
     expect((await journal.read("r1", 1, 10)).length).toBe(3);
     expect(await journal.sealed("r1", 1)).toBeNull();
     await journal.create(shortRun("r2").records, owner("a"), [{ seq: 1, text: "s" }]);
     expect(await journal.sealed("r2", 1)).toBe("s");
+  });
+
+  test("unknown outcomes are looked for in an index of them alone", async () => {
+    await opened();
+    const db = new DatabaseSync(path, { timeout: 1_000 });
+    const plan = db.prepare(`EXPLAIN QUERY PLAN SELECT id FROM records WHERE ${HAS_UNKNOWN}`).all();
+    db.close();
+    expect(JSON.stringify(plan)).toMatch(/USING (COVERING )?INDEX records_unknown/);
   });
 
   describe("sqlite I3: damage (DU-06)", () => {

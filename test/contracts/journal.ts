@@ -55,6 +55,17 @@ export function journalContract(name: string, make: () => Promise<Harness>): voi
 
     const part = (history: History, from: number, to?: number): RunRecord[] => history.records.slice(from, to);
 
+    test("runs that have an effect of unknown outcome are found without the others being read", async () => {
+      const history = shortRun("r2").callUnknown("pay", "lost");
+      await journal.create(shortRun("r1").records, owner("a"));
+      await journal.create(history.records, owner("a"));
+      await journal.create(shortRun("r3").records, owner("a"));
+      const found = await journal.list({ unknown: true, limit: 9 });
+      expect(found.map(({ run }) => run)).toEqual(["r2"]);
+      expect(await journal.list({ unknown: true, status: "completed", limit: 9 })).toEqual([]);
+      expect((await journal.list({ limit: 9 })).length).toBe(3);
+    });
+
     describe("the key of single (DU-17)", () => {
       const start = (run: string, key: string, place: number | null = null) =>
         journal.create(shortRun(run).records, owner("a"), [], { key, place });

@@ -60,6 +60,12 @@ export function openMemoryJournal(options: MemoryJournalOptions): Journal {
   return new MemoryJournal(options.clock);
 }
 
+function isUnknown(text: string): boolean {
+  if (!text.includes('"outcome":"unknown"')) return false;
+  const { kind, body } = JSON.parse(text) as RunRecord;
+  return kind === "call.ended" && body["outcome"] === "unknown";
+}
+
 class MemoryJournal implements Journal {
   readonly #clock: Clock;
   readonly #rows = new Map<string, Row>();
@@ -201,10 +207,11 @@ class MemoryJournal implements Journal {
   async list(filter: RunFilter): Promise<RunHead[]> {
     this.#open();
     const found: RunHead[] = [];
-    for (const { head } of [...this.#rows.values()].reverse()) {
+    for (const { head, records } of [...this.#rows.values()].reverse()) {
       if (found.length >= filter.limit) break;
       if (filter.status !== undefined && head.status !== filter.status) continue;
       if (filter.name !== undefined && head.name !== filter.name) continue;
+      if (filter.unknown && !records.some(isUnknown)) continue;
       found.push({ ...head });
     }
     return found;

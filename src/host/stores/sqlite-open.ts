@@ -21,6 +21,9 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  */
 export const KEYS_OF_A_RUN = 2 ** 26;
 
+/** Of a record: a call of unknown outcome, or one whose value says these very words. As the index has it, or it is not used. */
+export const HAS_UNKNOWN = `kind = 'call.ended' AND instr(data, '"outcome":"unknown"') > 0`;
+
 const FIRST = `
   CREATE TABLE runs (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -74,6 +77,7 @@ const ADDED: readonly string[] = [
   CREATE TABLE singles (key TEXT PRIMARY KEY, run TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE places (id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL, owner TEXT NOT NULL) STRICT;
   CREATE INDEX places_by_key ON places (key, id);
+  CREATE INDEX records_unknown ON records (id) WHERE ${HAS_UNKNOWN};
 `,
 ];
 

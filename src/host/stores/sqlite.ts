@@ -55,7 +55,7 @@ import {
   unavailable,
 } from "./refusals.ts";
 import { SameFile } from "./same-file.ts";
-import { asRefusal, type Database, KEYS_OF_A_RUN, openDatabase, patiently } from "./sqlite-open.ts";
+import { asRefusal, type Database, HAS_UNKNOWN, KEYS_OF_A_RUN, openDatabase, patiently } from "./sqlite-open.ts";
 import { AGAIN, WriteQueue } from "./write-queue.ts";
 
 const BEAT_EVERY_MS = 5_000;
@@ -174,6 +174,11 @@ function statements(db: Database) {
     dropBeat: sql("DELETE FROM beats WHERE owner = ?"),
     list: sql(
       `SELECT * FROM runs WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR name = ?2)
+       ORDER BY id DESC LIMIT ?3`,
+    ),
+    listUnknown: sql(
+      `SELECT * FROM runs WHERE (?1 IS NULL OR status = ?1) AND (?2 IS NULL OR name = ?2)
+         AND id IN (SELECT id FROM records WHERE ${HAS_UNKNOWN})
        ORDER BY id DESC LIMIT ?3`,
     ),
     last: sql("SELECT * FROM runs ORDER BY id DESC LIMIT 1"),
@@ -420,7 +425,13 @@ class SqliteJournal implements Journal {
   async list(filter: RunFilter): Promise<RunHead[]> {
     const limit = Math.max(0, Math.min(filter.limit, MOST_LISTED));
     return this.#reading(() =>
-      (this.#sql.list.all(filter.status ?? null, filter.name ?? null, limit) as HeadRow[]).map(toHead),
+      (
+        (filter.unknown ? this.#sql.listUnknown : this.#sql.list).all(
+          filter.status ?? null,
+          filter.name ?? null,
+          limit,
+        ) as HeadRow[]
+      ).map(toHead),
     );
   }
 
