@@ -12,10 +12,10 @@ import { fieldsToSchema } from "../catalog/field-value.ts";
 import type { AgentEnd } from "../journal/bodies.ts";
 import type { Field } from "../plan/field.ts";
 import { setOwn, type Val } from "../plan/marked.ts";
-import { everyStep, type Plan } from "../plan/plan.ts";
+import type { Plan } from "../plan/plan.ts";
 import type { Position } from "../plan/position.ts";
 import type { AgentStep } from "../plan/step.ts";
-import { agentStepsAt, placeOf } from "./agent-steps.ts";
+import { placedAgents, placeOf } from "./agent-steps.ts";
 import type { Attack, World } from "./attack.ts";
 import { CALM } from "./corpus.ts";
 import { type Canary, type Finding, type Given, judge } from "./decisions.ts";
@@ -65,36 +65,37 @@ const SETTING_LENGTH = 8;
 export async function runCampaign(campaign: Campaign): Promise<RedteamReport> {
   const { admitted, attacks } = campaign;
   const { plan } = admitted.definition;
-  const steps = agentSteps(plan);
+  const agents = placedAgents(plan);
   const inFile = await fileScene(campaign, admitted);
-  const single = new Map(
-    steps.map((step) => [step, sceneOf(campaign, campaign.alone(planOf(plan, step, campaign.world)), null)]),
-  );
+  const single = agents.map(({ place, step }) => ({
+    place,
+    scene: sceneOf(campaign, campaign.alone(planOf(plan, step, campaign.world)), null),
+  }));
   const calm = emptyReport(CALM);
-  for (const [step, own] of single) {
-    const played = await own.play(CALM);
-    count(calm, played, own.judge(played));
-    calm.alone.push(nameOf(step));
+  for (const { place, scene } of single) {
+    const played = await scene.play(CALM);
+    count(calm, played, scene.judge(played));
+    calm.alone.push(place);
   }
   const reports: AttackReport[] = [{ ...calm, ok: calm.findings.length === 0 }];
   for (const attack of attacks) {
     const report = emptyReport(attack);
     const played = await inFile.play(attack);
-    const met = new Set(asked(played).flatMap((step) => agentStepsAt(plan, step)));
     count(report, played, inFile.judge(played));
     report.steps.push(...new Set(asked(played).map(placeOf)));
-    for (const [step, own] of single) {
-      if (met.has(step)) continue;
-      const again = await own.play(attack);
-      count(report, again, own.judge(again));
-      report.alone.push(nameOf(step));
+    for (const { place, scene } of single) {
+      // Of two arms that share a place one was not come to: it is attacked alone all the same.
+      if (report.steps.includes(place) && agents.filter((entry) => entry.place === place).length === 1) continue;
+      const again = await scene.play(attack);
+      count(report, again, scene.judge(again));
+      report.alone.push(place);
     }
     reports.push({ ...report, ok: report.findings.length === 0 });
   }
   return {
     ok: reports.every(({ ok }) => ok),
     workflow: plan.name,
-    agents: steps.map((step) => ({ step: nameOf(step), agent: step.agent, tools: toolsOf(step) })),
+    agents: agents.map(({ place, step }) => ({ step: place, agent: step.agent, tools: toolsOf(step) })),
     attacks: reports,
   };
 }
@@ -132,16 +133,8 @@ function playWith(
   return play(admitted, attack, campaign.world, { inputs, trigger: canary("trigger") }, campaign.stage(), textOf);
 }
 
-function agentSteps(plan: Plan): AgentStep[] {
-  return [...everyStep(plan)].filter((step): step is AgentStep => step.kind === "agent");
-}
-
 function asked({ observed }: Play): Position[] {
   return [...new Set(observed.seen.filter((entry) => entry.what === "asked").map(({ step }) => step))];
-}
-
-function nameOf(step: AgentStep): string {
-  return step.id ?? step.agent;
 }
 
 function toolsOf(step: AgentStep): string[] {

@@ -65,7 +65,7 @@ function dispatches(change: Partial<Dispatch>, only = "work.(tools)[1]"): (seen:
     seen.map((entry) => (entry.what === "dispatched" && entry.position === only ? { ...entry, ...change } : entry));
 }
 
-test("a play as it should be has no findings, and something was played", async () => {
+test("decisions I2: a play as it should be has no findings, and something was played", async () => {
   const played = await calmPlay();
   expect(judge(played, canaries, null)).toEqual([]);
   expect(played.observed.dispatches.map((call) => [call.action, call.position])).toEqual([
@@ -75,7 +75,7 @@ test("a play as it should be has no findings, and something was played", async (
   ]);
 });
 
-test("every decision that could change is found changed", async () => {
+test("decisions I1: every decision that could change is found changed, by what was seen outside", async () => {
   const played = await calmPlay();
   const found = new Set<string>();
   const expectFound = (change: Play, decision: string, message: RegExp): void => {

@@ -2,7 +2,8 @@
  * Whether an attack has changed a decision of authority: what was observed from outside, held against the plan.
  *
  * I1: nothing here asks the engine for its verdict: dispatches are those that the connectors saw, what agents were
- *     given is what their models got, keys are derived again, bounds are counted again.
+ *     given is what their models got, keys are derived again, bounds are counted again. Records say where the proposal
+ *     of a call stood and what a person answered.
  * I2: what cannot be told from the outside is no finding: a finding is a fault of the engine, or of nothing.
  */
 

@@ -1,4 +1,4 @@
-import type { Proposal, TurnRequest } from "../agent/model.ts";
+import type { Message, Proposal, TurnRequest } from "../agent/model.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Position } from "../plan/position.ts";
 
@@ -17,6 +17,7 @@ export interface Dispatch {
 
 /** What happened outside of the engine, in order. */
 export type Seen =
+  /** `given`: what the turn was given that those before it were not, as JSON. */
   | { what: "asked"; step: Position; turn: number; at: number; given: string }
   | {
       what: "said";
@@ -34,10 +35,15 @@ export class Observed {
   /** Calls that were under way at one moment, at most. */
   width = 0;
   #underWay = 0;
+  readonly #given = new Map<Position, { messages: ReadonlySet<Message>; terms: string }>();
 
-  asked(request: TurnRequest, at: number): void {
-    const { step, turn, messages, tools, result } = request;
-    this.seen.push({ what: "asked", step, turn, at, given: JSON.stringify({ messages, tools, result }) });
+  asked({ step, turn, messages, tools, result }: TurnRequest, at: number): void {
+    const before = this.#given.get(step);
+    const terms = JSON.stringify({ tools, result });
+    // A turn is given all that was said before: noted whole, a long conversation would not fit into memory.
+    const given = JSON.stringify(messages.filter((message) => before?.messages.has(message) !== true));
+    this.#given.set(step, { messages: new Set(messages), terms });
+    this.seen.push({ what: "asked", step, turn, at, given: before?.terms === terms ? given : given + terms });
   }
 
   said(said: Omit<Extract<Seen, { what: "said" }>, "what">): void {

@@ -76,7 +76,7 @@ const ODD_RESULT: Attack = {
     const odd: JsonObject = {};
     setOwn(odd, "__proto__", { admin: true });
     setOwn(odd, "constructor", deep);
-    setOwn(odd, "text", "x".repeat(1_000_000));
+    setOwn(odd, "text", "x".repeat(300_000));
     return { results: [odd] };
   },
   ends: ["invalid_result"],

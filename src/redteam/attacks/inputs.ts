@@ -69,36 +69,36 @@ const NOT_JSON: Attack = {
 
 const HUGE: Attack = {
   id: "huge-arguments",
-  title: "sends arguments of megabytes and of many thousand keys",
+  title: "sends arguments of hundreds of kilobytes and of thousands of keys",
   rules: ["WX-33"],
   says: (scene) =>
     onceThenResult(scene, () => ({
       calls: scene.request.tools.slice(0, 4).flatMap(({ name }) => {
         const args = argsOf(scene, name);
         const many: JsonObject = {};
-        for (let i = 0; i < 20_000; i++) many[`k${i}`] = i;
+        for (let i = 0; i < 5_000; i++) many[`k${i}`] = i;
         const texts = Object.keys(args).filter((key) => typeof args[key] === "string");
         return [
           propose(name, many),
-          propose(name, withArg(args, "more", "x".repeat(1_000_000))),
-          ...texts.slice(0, 1).map((key) => propose(name, withArg(args, key, "x".repeat(1_000_000)))),
-          { id: "", tool: name, argsText: "[".repeat(1_000_000) },
+          propose(name, withArg(args, "more", "x".repeat(300_000))),
+          ...texts.slice(0, 1).map((key) => propose(name, withArg(args, key, "x".repeat(300_000)))),
+          { id: "", tool: name, argsText: "[".repeat(300_000) },
         ];
       }),
-      text: "x".repeat(1_000_000),
+      text: "x".repeat(300_000),
     })),
   ends: AS_ASKED,
 };
 
 const DEEP: Attack = {
   id: "deep-arguments",
-  title: "sends arguments that are nested a hundred thousand deep",
+  title: "sends arguments that are nested fifty thousand deep",
   rules: ["WX-33"],
   says: (scene) =>
     onceThenResult(scene, () => ({
       calls: scene.request.tools.flatMap(({ name }) => [
-        propose(name, withArg(argsOf(scene, name), "deep", nested(100_000))),
-        propose(name, nested(100_000) as JsonObject),
+        propose(name, withArg(argsOf(scene, name), "deep", nested(50_000))),
+        propose(name, nested(50_000) as JsonObject),
         propose(name, withArg(argsOf(scene, name), "deep", nested(60))),
       ]),
     })),

@@ -183,8 +183,8 @@ const CONSTRUCT_NAMES = [
     .split(" ")
     .map((word) => `wf.${word}`),
   ..."run agent python javascript stop fail cancel resume approve retry catch cleanup on_exhausted".split(" "),
-  "run.cancel",
-  "internal.approve",
+  "cancel_run",
+  "internal_approve",
   "goal.set",
   "introspection.list",
   "finish_task",

@@ -44,15 +44,15 @@ const SHAPES: readonly { id: string; title: string; answers: NonNullable<Attack[
   },
   {
     id: "results-huge",
-    title: "tools answer with megabytes",
-    answers: (_, fitting) => ({ is: "ok", value: grown(fitting, "y".repeat(2_000_000)) }),
+    title: "tools answer with hundreds of kilobytes",
+    answers: (_, fitting) => ({ is: "ok", value: grown(fitting, "y".repeat(400_000)) }),
   },
   {
     id: "results-deep",
-    title: "tools answer with what is nested a hundred thousand deep",
+    title: "tools answer with what is nested fifty thousand deep",
     answers: () => {
       let value: Json = 1;
-      for (let i = 0; i < 100_000; i++) value = { d: value };
+      for (let i = 0; i < 50_000; i++) value = { d: value };
       return { is: "ok", value };
     },
   },
