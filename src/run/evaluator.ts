@@ -5,7 +5,18 @@ import { Fault } from "../errors/fault.ts";
 import { type Compiled, compile } from "../expression/cel.ts";
 import { insertText } from "../expression/text.ts";
 import type { Duration, Expr, Value } from "../plan/expression.ts";
-import { joinMarks, Marked, type Marks, mark, marksIn, NO_MARKS, peel, SUPPRESSED, setOwn, type Val } from "../plan/marked.ts";
+import {
+  joinMarks,
+  Marked,
+  type Marks,
+  mark,
+  marksIn,
+  NO_MARKS,
+  peel,
+  SUPPRESSED,
+  setOwn,
+  type Val,
+} from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import { needClear } from "./redacted.ts";
 import type { Scope } from "./scope.ts";

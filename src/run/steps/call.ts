@@ -26,8 +26,8 @@ export const runCall: StepRunner<"call"> = async (interpreter, step, context) =>
   const inputs = marks.suppressed
     ? suppressedInputs(plan.inputs, given.value)
     : marks.redacted
-    ? { ok: true as const, value: peel(markFields(plan.inputs, given.value)).value as { [name: string]: Val } }
-    : checkFields(plan.inputs, given.value);
+      ? { ok: true as const, value: peel(markFields(plan.inputs, given.value)).value as { [name: string]: Val } }
+      : checkFields(plan.inputs, given.value);
   if (!inputs.ok) {
     const text = `${step.callee}: ${sayProblems(inputs.problems)}`;
     return {

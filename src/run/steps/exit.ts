@@ -21,7 +21,11 @@ export const runExit: StepRunner<"exit"> = async (interpreter, step, context): P
       const text = evaluated(step.text);
       if (!text.ok) return { is: "failed", fault: text.fault };
       const message = peel(text.value);
-      const shown = message.marks.suppressed ? "[suppressed]" : message.marks.sensitive ? "[sensitive]" : String(message.value ?? "");
+      const shown = message.marks.suppressed
+        ? "[suppressed]"
+        : message.marks.sensitive
+          ? "[sensitive]"
+          : String(message.value ?? "");
       return { is: "exit", exit: { how: "fail", fault: new Fault(String(peel(code.value).value), position, shown) } };
     }
     case "return":

@@ -72,6 +72,7 @@ export interface RunParts {
   model?: ModelPort;
   clock?: Clock;
   journal?: Journal;
+  dryRun?: true;
   /** Called with the run once it has started. */
   during?: (run: ActiveRun) => void;
 }
@@ -84,7 +85,16 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
   const runners = { ...BASIC_RUNNERS, agent: agentRunner(new Map(parts.model ? [["helper", parts.model]] : [])) };
   const active = await startRun(
     plan,
-    { run: "run-0001", inputs: {}, trigger: null, identity: "tester", seed: "00", durability: "process", origin: {} },
+    {
+      run: "run-0001",
+      inputs: {},
+      trigger: null,
+      identity: "tester",
+      seed: "00",
+      durability: "process",
+      origin: {},
+      dryRun: parts.dryRun === true,
+    },
     {
       clock,
       journal,
@@ -101,7 +111,14 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
   if (!accepted || !started) throw new Error("no records");
   const replayed = await replayRun(
     plan,
-    { inputs: {}, trigger: null, run: accepted.run, startedAt: started.at, identity: "tester" },
+    {
+      inputs: {},
+      trigger: null,
+      run: accepted.run,
+      startedAt: started.at,
+      identity: "tester",
+      dryRun: parts.dryRun === true,
+    },
     { ...BASIC_RUNNERS, agent: agentRunner(new Map()) },
     new Cursor(pagesOfRecords(records.slice(2)), 3),
   );
