@@ -101,7 +101,7 @@ test.each<[string, boolean, (body: RunRecord["body"]) => RunRecord["body"]]>([
     false,
     (body) => ({ outcome: "suppressed", effect: "suppressed", because: "dry_run", ...head(body) }),
   ],
-])("I4, I8: %s is refused", async (_name, dryRun, edit) => {
+])("I4, and dispatch I8: %s is refused", async (_name, dryRun, edit) => {
   const flow = admitted(plan([action("a", "crm.write", { lit: {} })]), ALL);
   const crm = new FakeConnector("crm", () => ({ is: "ok", value: 1 }));
   const { records } = await runPlan(flow, { connectors: [crm], ...(dryRun ? { dryRun: true as const } : {}) });
