@@ -1,12 +1,13 @@
 // `npm run bench [NAME]`: see README.md in this folder.
 import { cpus } from "node:os";
+import { cancel } from "./cancel.mjs";
 import { check } from "./check.mjs";
 import { cold } from "./cold.mjs";
 import { durable } from "./durable.mjs";
 import { history } from "./history.mjs";
 import { replay } from "./replay.mjs";
 
-const measures = { cold, check, durable, history, replay };
+const measures = { cold, check, durable, history, replay, cancel };
 const wanted = process.argv.slice(2);
 const names = wanted.length > 0 ? wanted : Object.keys(measures);
 

@@ -46,6 +46,9 @@ export interface AdmissionInput {
   notify: { action: string; with: JsonObject } | null;
   /** Secret references by connector, in words (`env CRM_TOKEN`). */
   secrets: { [connector: string]: string[] };
+  /** Hosts and command lines that the deployment declares, by connector. */
+  hosts: { [connector: string]: string[] };
+  commands: { [connector: string]: string[] };
   policy: PolicyConfig;
   limits: RunLimits;
   /** Whether runs outlive this process (the Durable Execution Profile); absent: they do. */

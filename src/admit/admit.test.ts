@@ -38,6 +38,8 @@ function input(steps: Step[], more: Partial<AdmissionInput> = {}): AdmissionInpu
     settings: {},
     notify: { action: "messaging.post", with: { channel: "#ops" } },
     secrets: { messaging: ["env WEBHOOK"] },
+    hosts: { messaging: ["hooks.example.org"], other: ["never.example.org"] },
+    commands: {},
     policy: { deny: [], approve: [], agents: {}, ceiling: {} },
     limits: DEFAULT_LIMITS,
     capabilities: new Set(["wf.agent-execution"]),
@@ -82,6 +84,7 @@ describe("the action behind wf.notify", () => {
     const { report } = admit(input([tell("tell")]));
     expect(report.tools).toMatchObject([{ action: "messaging.post", by: ["tell"] }]);
     expect(report.secrets).toEqual(["env WEBHOOK"]);
+    expect(report.hosts).toEqual(["hooks.example.org"]);
     expect(report.reach.join()).toContain("write through messaging.post");
   });
 

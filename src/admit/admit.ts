@@ -8,7 +8,13 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from "../errors/diagnosti
 import { allPlans, everyStep, type Plan } from "../plan/plan.ts";
 import { actionsOf } from "./actions-of.ts";
 import type { Admission, AdmissionInput, StepPlaces } from "./admission.ts";
-import type { AdmissionReport, AdmittedPlan, Definition, RunLimits } from "./admitted-plan.ts";
+import {
+  type AdmissionReport,
+  type AdmittedPlan,
+  type Definition,
+  QUESTIONS_EXPIRE,
+  type RunLimits,
+} from "./admitted-plan.ts";
 import { proveBounds } from "./bounds.ts";
 import type { PolicyConfig } from "./deployment.ts";
 import { covers } from "./policy-match.ts";
@@ -62,7 +68,7 @@ export function admit(input: AdmissionInput): AdmissionResult {
     limits: admission.limits,
     settings: pinnedSettings(input.settings, settingsOf(input.plan)),
     notify: input.notify !== null && notifies(input.plan) ? input.notify : null,
-    flags: [`zone-data:${process.versions["tz"] ?? "none"}`],
+    flags: [...(asks(input.plan) ? [QUESTIONS_EXPIRE] : []), `zone-data:${process.versions["tz"] ?? "none"}`],
   };
   return { admitted: brand(definition, report), report, diagnostics };
 }
@@ -198,7 +204,9 @@ function reportOf(admission: Admission, bounds: AdmissionReport["bounds"]): Admi
     capabilities: requiredCapabilities(input.plan),
     agents: agentRows,
     tools,
-    secrets: [...new Set(tools.flatMap((tool) => input.secrets[tool.connector] ?? []))].sort(),
+    secrets: ofConnectors(tools, input.secrets),
+    hosts: ofConnectors(tools, input.hosts),
+    commands: ofConnectors(tools, input.commands),
     approvals: tools.map((tool) => tool.action).filter((name) => covers(input.policy.approve, name)),
     settings,
     bounds,
@@ -212,6 +220,15 @@ function policyOf(rules: PolicyConfig["agents"][string], tools: readonly string[
   const own = emptyObject<PolicyConfig["agents"][string][string]>();
   for (const name of tools) if (Object.hasOwn(rules, name)) own[name] = rules[name] ?? {};
   return own;
+}
+
+function asks(plan: Plan): boolean {
+  for (const step of everyStep(plan)) if (step.kind === "ask") return true;
+  return false;
+}
+
+function ofConnectors(tools: AdmissionReport["tools"], lists: { [connector: string]: string[] }): string[] {
+  return [...new Set(tools.flatMap((tool) => lists[tool.connector] ?? []))].sort();
 }
 
 function use(users: Map<string, Set<string>>, action: string, by: string): void {

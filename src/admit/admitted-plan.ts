@@ -58,6 +58,9 @@ export interface AdmissionReport {
     by: string[];
   }[];
   secrets: string[];
+  /** Hosts, and command lines, that the deployment declares for the connectors of these actions. */
+  hosts: string[];
+  commands: string[];
   approvals: string[];
   settings: { [path: string]: Json };
   bounds: Bounds;
@@ -85,6 +88,14 @@ export interface Definition {
   flags: string[];
   /** What the address of a question begins with, where the plan asks and something serves it. */
   askUrl?: string;
+}
+
+/** A flag of runs in which a question without `expires` stands for `limits.wait`; it stood for ever before. */
+export const QUESTIONS_EXPIRE = "questions-expire:1";
+
+/** A history that somebody else has written may hold anything in their place. */
+export function hasFlag({ flags }: { flags: unknown }, flag: string): boolean {
+  return Array.isArray(flags) && flags.includes(flag);
 }
 
 declare const admitted: unique symbol;

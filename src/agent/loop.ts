@@ -383,6 +383,7 @@ class AgentExecution {
   }
 
   #remember(body: LiveBody): void {
-    this.#messages.push(...(recorded(body["messages"] ?? []) as unknown as Message[]));
+    // They hold no mark: what only looks like one is what the agent was told, or has said.
+    this.#messages.push(...(reveal(body["messages"] ?? []) as unknown as Message[]));
   }
 }

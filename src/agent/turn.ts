@@ -18,7 +18,7 @@ import { invariant } from "../base/invariant.ts";
 import { isObject, type Json, jsonEqual } from "../base/json.ts";
 import type { SecretTexts } from "../base/secret-texts.ts";
 import type { TurnCall } from "../journal/bodies.ts";
-import { Marked, marksIn, peel, readSuppressed, reveal, setOwn, type Val } from "../plan/marked.ts";
+import { marksIn, peel, readSuppressed, reveal, setOwn, type Val } from "../plan/marked.ts";
 import { auxPosition, indexedPosition, type Position } from "../plan/position.ts";
 import { checkArguments } from "../run/dispatch.ts";
 import { hideText } from "../run/hide.ts";
@@ -274,8 +274,7 @@ function judgeOne(
   if (proposal.args === undefined) {
     return late("action.invalid_input", `The arguments of ${proposal.tool} are no JSON object.`);
   }
-  const said =
-    state.dryRun && !(proposal.args instanceof Marked) ? readSuppressed(reveal(proposal.args)) : proposal.args;
+  const said = state.dryRun ? readSuppressed(proposal.args) : proposal.args;
   const args = withFixed(tool, said);
   const known = key(tool, n);
   const bad = checkArguments(tool.action.manifest, args, known, place(state, n));

@@ -34,6 +34,7 @@ import type { Sealer } from "../run/sealer.ts";
 import type { StepRunners } from "../run/steps/step-runner.ts";
 import { offeredCapabilities } from "./capabilities.ts";
 import { closeAll, Limiters } from "./connectors.ts";
+import { reachOf } from "./deployment/reach-of.ts";
 import { secretsOf } from "./deployment/secrets-of.ts";
 import type { Environment } from "./deployment/section.ts";
 import type { LoadedDeployment } from "./deployment.ts";
@@ -201,6 +202,7 @@ export class Engine {
       notify:
         deployment.notify === null ? null : { action: deployment.notify.action, with: asMap(deployment.notify.with) },
       secrets: secretsOf(deployment),
+      ...reachOf(deployment),
       policy: deployment.policy,
       limits: deadline === undefined ? limits : { ...limits, deadline: Math.min(deadline, limits.deadline) },
       durable: locateStore(this.cwd, this.#options.store, deployment.store.path) !== MEMORY_STORE,

@@ -58,7 +58,9 @@ describe("a question", () => {
     const run = await parked(ASK);
     const [open] = await engine.approvals();
     expect(open).toMatchObject({ run, name: "a", position: "ok", for: "ask", text: "Go?", assignees: ["ben"] });
-    expect(open).toMatchObject({ returns: [{ name: "n" }], votes: [], needed: 1, decided: null, expires_at: null });
+    expect(open).toMatchObject({ returns: [{ name: "n" }], votes: [], needed: 1, decided: null });
+    // Nothing in the file ends it: the deployment's limit does.
+    expect(Date.parse(open?.expires_at ?? "") - Date.now()).toBeGreaterThan(29 * 86_400_000);
     const receipt = await engine.answer(open?.id ?? "", { how: "answered", value: { n: 2 }, by: "ana" });
     expect(receipt).toMatchObject({ run, position: "ok", waits: true });
     expect(await engine.fateOf(receipt)).toBe("waits");

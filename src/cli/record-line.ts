@@ -36,6 +36,8 @@ export function recordLine(raw: RunRecord, color: Paint): string | null {
     case "call.ended": {
       const { action, outcome, fault, ambiguity, duration_ms, retry } = record.body;
       const indent = at.includes("(tools)") ? "    " : "  ";
+      if (outcome === "suppressed")
+        return `${indent}${color.yellow("○")} ${at} ${color.dim(`${oneLine(action)} not done`)}`;
       const mark = outcome === "ok" ? color.green("✓") : outcome === "unknown" ? color.yellow("?") : color.red("✗");
       const why = fault?.code ?? ambiguity?.code;
       const said = why === undefined ? "" : ` ${color.red(oneLine(why))}`;

@@ -1,10 +1,11 @@
 import { isObject, type Json } from "../base/json.ts";
 
-/** Records hold `{"$sensitive": true}`; people are shown a word. */
+/** Records hold `{"$sensitive": true}` and `{"$suppressed": true}`; people are shown a word. */
 export function shown(value: Json): Json {
   if (Array.isArray(value)) return value.map(shown);
   if (!isObject(value)) return value;
   if (value["$sensitive"] === true && Object.keys(value).length === 1) return "[sensitive]";
+  if (value["$suppressed"] === true && Object.keys(value).length === 1) return "[suppressed]";
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, shown(item as Json)]));
 }
 

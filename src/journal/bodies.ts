@@ -242,6 +242,8 @@ export type AskOpenedBody = {
   assignees: Json;
   approvers: Json;
   expires_at: string | null;
+  /** The file says nothing of an end: the deployment's limit does. */
+  expires_by?: "limit";
   /** Of an approval: what is to be dispatched. */
   call?: { action: string; connection: string; args: Json };
 };

@@ -33,6 +33,8 @@ describe("the fold (DU-01)", () => {
       cleanup: [],
       waiting: [],
       dry_run: true,
+      suppressed: [],
+      undetermined: [],
     });
   });
 

@@ -137,13 +137,14 @@ function isSuppressedJson(map: object): boolean {
   return (map as JsonObject)["$suppressed"] === true && Object.keys(map).length === 1;
 }
 
-/** The value with each `{"$suppressed": true}` in it read as what an agent says again of a suppressed result. */
-export function readSuppressed(json: Json): Val {
-  if (Array.isArray(json)) return json.map(readSuppressed);
-  if (!isObject(json)) return json;
-  if (isSuppressedJson(json)) return SUPPRESSED;
+/** The value with each `{"$suppressed": true}` in it read as the mask: an agent says again what it was shown. */
+export function readSuppressed(value: Val): Val {
+  if (value instanceof Marked) return value;
+  if (Array.isArray(value)) return value.map(readSuppressed);
+  if (!isObject(value)) return value;
+  if (isSuppressedJson(value)) return SUPPRESSED;
   const out: { [key: string]: Val } = {};
-  for (const key of Object.keys(json)) setOwn(out, key, readSuppressed(json[key] as Json));
+  for (const key of Object.keys(value)) setOwn(out, key, readSuppressed(value[key] as Val));
   return out;
 }
 

@@ -10,7 +10,7 @@
  * I5: only effects can be unknown: a read that times out or loses its connection has simply failed.
  * I6: a call is over at most the drain grace after its signal.
  * I7: nothing is dispatched after its step was asked to stop, the wait for a retry included.
- * I8: of a suppressed call nothing reaches a connector, and its record says so: live, resumed and replayed.
+ * I8: of a call that a dry run suppresses nothing reaches a connector, and its record says so: live and replayed.
  */
 import type { AdmittedAction } from "../admit/admitted-plan.ts";
 import { sleep } from "../base/clock.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { readmit } from "../admit/admit.ts";
 import type { AskStep, WaitStep } from "../plan/step.ts";
 import { action, admitted, common, expr, manifest, plan } from "./testing/plan.ts";
 import { FakeConnector } from "./testing/runner.ts";
@@ -22,11 +23,23 @@ describe("a question", () => {
     const session = new Session(flow());
     expect(await session.start()).toMatchObject({
       status: "suspended",
-      waiting: [{ position: "ok", reason: "ask", due: null }],
+      waiting: [{ position: "ok", reason: "ask", due: expect.any(String) }],
     });
     await session.post("answer", { ask: session.askAt("ok"), how: "answered", value: { approved: true } });
     expect(await session.resume()).toMatchObject({ status: "completed", outputs: { ok: true } });
     expect(await session.replay()).toMatchObject({ is: "equal" });
+  });
+
+  test("without an end of its own it stands for the limit; in a run of before it stands without one", async () => {
+    const { definition, report } = admitted(plan([ask("ok")]), [], { wait: 60_000 });
+    const session = new Session(readmit(definition, report));
+    const due = (await session.start()).waiting[0]?.due ?? "";
+    expect(Date.parse(due) - Date.parse(session.records[0]?.at ?? "")).toBeLessThan(61_000);
+    const older = new Session(readmit({ ...definition, flags: [] }, report));
+    expect((await older.start()).waiting[0]?.due).toBeNull();
+    await older.post("answer", { ask: older.askAt("ok"), how: "answered", value: { approved: true } });
+    expect(await older.resume()).toMatchObject({ status: "completed" });
+    expect(await older.replay()).toMatchObject({ is: "equal" });
   });
 
   test("an answer that does not fit leaves it open", async () => {

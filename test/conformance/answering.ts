@@ -111,7 +111,8 @@ export function nextExpiry(records: readonly RunRecord[]): number | null {
   const open = new Map<string, number>();
   for (const { kind, position, body } of records) {
     const expires = body["expires_at"];
-    if (kind === "ask.opened" && typeof expires === "string") open.set(position, Date.parse(expires));
+    if (kind === "ask.opened" && typeof expires === "string" && body["expires_by"] !== "limit")
+      open.set(position, Date.parse(expires));
     if (kind === "ask.ended") open.delete(position);
   }
   return open.size === 0 ? null : Math.min(...open.values());

@@ -114,6 +114,8 @@ const RESULT_KEYS = [
   "cleanup",
   "waiting",
   "dry_run",
+  "suppressed",
+  "undetermined",
   "steps",
   "success",
   "tasks",

@@ -1,5 +1,5 @@
-import { CAPABILITY_ALIASES } from "../../admit/rules/capabilities.ts";
-import { OFFERED_CAPABILITIES } from "../../app/capabilities.ts";
+import { type CapabilityRow, capabilityRows, type ProfileRow, profileRows } from "../../app/capabilities.ts";
+import type { LoadedDeployment } from "../../app/deployment.ts";
 import { notFoundText } from "../../app/deployments.ts";
 import { createEngine } from "../../app/engine.ts";
 import { type Ailment, findAilments } from "../../app/health.ts";
@@ -28,6 +28,8 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
   const engine = await createEngine(engineOptions(options, terminal, "ambit doctor"));
   const findings: Finding[] = [];
   const ailments: Ailment[] = [];
+  let loaded: LoadedDeployment | null = null;
+  let storeKind: string | null = null;
   try {
     const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
     findings.push({
@@ -45,6 +47,7 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
     });
     await tried(findings, "deployment", async () => {
       const deployment = await engine.deployment(engine.cwd);
+      loaded = deployment;
       ailments.push(...(await findAilments(deployment, process.env)));
       const { file, agents, connectors } = deployment;
       if (file === null) {
@@ -62,22 +65,27 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
     findings.push(...ailments.map((ailment) => ({ ...ailment, ok: false })));
     await tried(findings, "store", async () => {
       const { kind, path, durability } = (await engine.journal(null)).describe();
+      storeKind = kind;
       return { said: [kind, path, `durability ${durability}`].filter((part) => part !== null).join(" ") };
     });
     const ok = findings.every((finding) => finding.ok);
-    const capabilities = OFFERED_CAPABILITIES.map((name) => ({ name, alias: CAPABILITY_ALIASES[name] ?? null }));
+    const capabilities = capabilityRows(loaded);
+    const profiles = profileRows(storeKind);
     if (terminal.json) {
-      terminal.out(`${jsonText({ ok, ambit: VERSION, findings, capabilities })}\n`);
+      terminal.out(`${jsonText({ ok, ambit: VERSION, findings, capabilities, profiles })}\n`);
     } else if (options.capabilities) {
-      for (const capability of capabilities)
-        terminal.out(`${capability.name}${capability.alias === null ? "" : ` (alias ${capability.alias})`}\n`);
+      for (const line of capabilityLines(capabilities, profiles)) terminal.out(`${line}\n`);
+      for (const { what, said } of findings.filter((finding) => !finding.ok))
+        terminal.err(`${what}: ${oneLine(said, 300)}\n`);
     } else {
       terminal.out(`ambit ${VERSION}\n`);
       for (const finding of findings) {
         terminal.out(`${markOf(finding, terminal.color)} ${finding.what}: ${oneLine(finding.said, 300)}\n`);
       }
       if (!ok) terminal.err(`${counted(findings.filter((finding) => !finding.ok).length, "finding")}.\n`);
-      terminal.out(`  capabilities: ${capabilities.map((entry) => entry.name).join(", ")}\n`);
+      terminal.out(
+        `  capabilities: ${capabilities.flatMap((row) => (row.build && row.deployment !== false ? row.name : [])).join(", ")}\n`,
+      );
     }
     return ok ? 0 : 1;
   } finally {
@@ -88,6 +96,24 @@ export async function doctorCommand(options: CommonOptions & { capabilities?: bo
 function markOf({ ok, neutral }: Finding, color: Paint): string {
   if (!ok) return color.red("✗");
   return neutral ? color.yellow("-") : color.green("✓");
+}
+
+/** A line each: its name, whether it is there, and why not. */
+function capabilityLines(capabilities: readonly CapabilityRow[], profiles: readonly ProfileRow[]): string[] {
+  return [
+    "Profiles",
+    ...profiles.map(({ name, active, said }) => `  ${name}: ${word(active)} (${said})`),
+    "Capabilities",
+    ...capabilities.map(({ name, alias, build, deployment }) => {
+      const there = build ? deployment : false;
+      const why = build ? (deployment === false ? ", taken away by ambit.yaml" : "") : ", not in this build";
+      return `  ${name} (alias ${alias}): ${word(there)}${why}`;
+    }),
+  ];
+}
+
+function word(is: boolean | null): string {
+  return is === null ? "unknown" : is ? "yes" : "no";
 }
 
 async function tried(findings: Finding[], what: string, look: () => Promise<Looked>): Promise<void> {

@@ -53,8 +53,8 @@ export function reportJson(report: AdmissionReport): { [key: string]: unknown } 
     capabilities: report.capabilities,
     agents: report.agents,
     tools: report.tools,
-    hosts: [],
-    commands: [],
+    hosts: report.hosts,
+    commands: report.commands,
     approvals: report.approvals,
     secrets: report.secrets,
     settings: report.settings,
@@ -96,6 +96,8 @@ function reportText(report: AdmissionReport, name: string, terminal: Terminal): 
         `${row.action}  ${row.effects}, idempotency ${row.idempotency}, connection ${row.connection}, used by ${row.by.join(", ")}`,
     ),
   );
+  section("Hosts", report.hosts);
+  section("Commands", report.commands);
   section("Approvals", report.approvals);
   section(
     "Settings",

@@ -5,7 +5,7 @@ import { didYouMean } from "../../base/nearest.ts";
 import { isAlive } from "../../host/processes/process-identity.ts";
 import { exportLine } from "../../journal/export.ts";
 import { toResult } from "../../journal/fold.ts";
-import type { Owner, RunHead } from "../../journal/journal.ts";
+import type { Journal, Owner, RunHead } from "../../journal/journal.ts";
 import { OUTCOMES, type RunStatus } from "../../journal/outcome.ts";
 import { runView } from "../../view/run-view.ts";
 import type { StepNode } from "../../view/step-tree.ts";
@@ -46,9 +46,10 @@ export function listCommand(options: ListOptions): Promise<number> {
       ...(options.status === undefined ? {} : { status: options.status }),
       ...(options.workflow === undefined ? {} : { name: options.workflow }),
     });
-    if (terminal.json) terminal.out(`${jsonText({ runs: heads.map(headJson) })}\n`);
+    const dry = await dryRunsAmong(journal, heads);
+    if (terminal.json) terminal.out(`${jsonText({ runs: heads.map((head) => headJson(head, dry.has(head.run))) })}\n`);
     else if (heads.length === 0) terminal.err(`${noRuns(options, engine.storePath)}\n`);
-    else for (const head of heads) terminal.out(`${headLine(head, terminal.color)}\n`);
+    else for (const head of heads) terminal.out(`${headLine(head, dry.has(head.run), terminal.color)}\n`);
     if (!terminal.json && heads.some(isInterrupted)) {
       terminal.err("Interrupted runs have no process any more: ambit resume RUN goes on with one.\n");
     }
@@ -67,7 +68,17 @@ function noRuns({ status, workflow }: ListOptions, store: string | null): string
   return `No runs yet${store === null ? "" : ` in ${oneLine(store, 400)}`}. Start one with: ambit run FILE`;
 }
 
-function headJson(head: RunHead): { [key: string]: unknown } {
+/** Which of the runs did nothing but what a dry run may: their first records say so. */
+async function dryRunsAmong(journal: Journal, heads: readonly RunHead[]): Promise<ReadonlySet<string>> {
+  const dry = new Set<string>();
+  for (const { run } of heads) {
+    const [accepted] = await journal.read(run, 1, 1).catch(() => []);
+    if (accepted?.body["dry_run"] === true) dry.add(run);
+  }
+  return dry;
+}
+
+function headJson(head: RunHead, dryRun: boolean): { [key: string]: unknown } {
   const { run, name, status, createdAt, updatedAt, records, owner } = head;
   return {
     run,
@@ -77,6 +88,7 @@ function headJson(head: RunHead): { [key: string]: unknown } {
     created_at: createdAt,
     updated_at: updatedAt,
     events: records,
+    dry_run: dryRun,
     owner: ownerJson(owner),
   };
 }
@@ -86,7 +98,7 @@ function ownerJson(owner: Owner | null): { [key: string]: unknown } | null {
   return owner === null ? null : { pid: owner.pid, label: owner.label, alive: isAlive(owner) };
 }
 
-function headLine(head: RunHead, color: Paint): string {
+function headLine(head: RunHead, dryRun: boolean, color: Paint): string {
   const word = isInterrupted(head) ? "interrupted" : head.status.replace("_", " ");
   const tint =
     head.status === "completed"
@@ -101,7 +113,7 @@ function headLine(head: RunHead, color: Paint): string {
       : gone
         ? color.yellow(` pid ${head.owner.pid} is gone`)
         : color.dim(` pid ${head.owner.pid}`);
-  return `${oneLine(head.run)}  ${tint(oneLine(word).padEnd(11))}  ${oneLine(head.name, 40)}  ${color.dim(head.createdAt)}${owner}`;
+  return `${oneLine(head.run)}  ${tint(oneLine(word).padEnd(11))}  ${oneLine(head.name, 40)}  ${color.dim(head.createdAt)}${dryRun ? color.yellow(" dry run") : ""}${owner}`;
 }
 
 export interface ShowOptions extends CommonOptions {

@@ -1,3 +1,4 @@
+import { hasFlag, QUESTIONS_EXPIRE } from "../../admit/admitted-plan.ts";
 import type { Json } from "../../base/json.ts";
 import { Fault } from "../../errors/fault.ts";
 import type { AskOpenedBody } from "../../journal/bodies.ts";
@@ -105,7 +106,8 @@ function question(
     if (!value.ok) return value;
     returns.push({ ...rest, default: recorded(value.value) });
   }
-  let expires: number | null = null;
+  const limited = step.expires === undefined && hasFlag(interpreter.admitted.definition, QUESTIONS_EXPIRE);
+  let expires = limited ? interpreter.limits.wait : null;
   if (step.expires !== undefined) {
     const after = evaluator.duration(step.expires, scope, position, interpreter.limits.wait);
     if (!after.ok) return after;
@@ -124,6 +126,7 @@ function question(
       assignees: recorded(assignees.value),
       approvers: approvers === undefined ? null : { ...approvers },
       expires_at: expiryOf(scheduler.now, expires),
+      ...(limited ? { expires_by: "limit" as const } : {}),
     },
   };
 }

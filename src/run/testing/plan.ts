@@ -118,6 +118,8 @@ export function admitted(flow: Plan, actions: ActionManifest[] = [], limits = {}
     settings: {},
     notify: null,
     secrets: {},
+    hosts: {},
+    commands: {},
     policy: { deny: [], approve: [], agents: {}, ceiling: {} },
     limits: { ...DEFAULT_LIMITS, drainGrace: 50, ...limits },
     capabilities: new Set(["wf.agent-execution"]),

@@ -73,6 +73,7 @@ export interface RunParts {
   model?: ModelPort;
   clock?: Clock;
   journal?: Journal;
+  dryRun?: true;
   /** Called with the run once it has started. */
   during?: (run: ActiveRun) => void;
 }
@@ -94,6 +95,7 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
       durability: "process",
       origin: {},
       single: null,
+      dryRun: parts.dryRun === true,
     },
     {
       clock,
@@ -112,7 +114,14 @@ export async function runPlan(plan: AdmittedPlan, parts: RunParts = {}): Promise
   if (!accepted || !started) throw new Error("no records");
   const replayed = await replayRun(
     plan,
-    { inputs: {}, trigger: null, run: accepted.run, startedAt: started.at, identity: "tester" },
+    {
+      inputs: {},
+      trigger: null,
+      run: accepted.run,
+      startedAt: started.at,
+      identity: "tester",
+      dryRun: parts.dryRun === true,
+    },
     { ...BASIC_RUNNERS, agent: agentRunner(new Map()) },
     new Cursor(pagesOfRecords(records.slice(2)), 3),
   );
