@@ -39,6 +39,7 @@ import { type EngineRun, runThatEnded, runUnderWay } from "./engine-run.ts";
 import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
+import { offersOf } from "./offers.ts";
 import { changedPlan, type OpenedRun, openRun, originOf, resolveOrigin } from "./open-run.ts";
 import { type Fate, fateOf, type Receipt } from "./open-runs.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
@@ -47,7 +48,7 @@ import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { type Settlement, settleEffect, type UnknownOutcome, unknownOutcomes } from "./settlements.ts";
 import { locateStore, MEMORY_STORE, OpenedState, openStore } from "./store.ts";
-import { filesOf, readWorkflow, type WorkflowFile } from "./workflow-file.ts";
+import { filesOf, readWorkflow, type WorkflowFile, withOffers } from "./workflow-file.ts";
 
 export type { EngineRun, RunEvent } from "./engine-run.ts";
 export type { Fate, Receipt } from "./open-runs.ts";
@@ -145,11 +146,23 @@ export class Engine {
 
   /** Reads, checks and admits a workflow; contacts nothing. Throws `Refused` for what is no workflow at all. */
   async plan(file: string): Promise<PlannedWorkflow> {
-    const workflow = readWorkflow(file, this.cwd);
-    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
-    const deployment = await this.deployment(workflow.folder);
+    const { workflow, deployment } = await this.#read(file);
     const admission = this.#admit(workflow, deployment);
     return { workflow, deployment, admission };
+  }
+
+  /** A workflow with what its deployment offers. Its own errors come first, then its inputs, then the deployment. */
+  async #read(
+    file: string,
+    given?: JsonObject,
+  ): Promise<{ workflow: WorkflowFile; deployment: LoadedDeployment; inputs: ReturnType<typeof bindInputs> }> {
+    const written = readWorkflow(file, this.cwd);
+    if (written.plan === null) throw Refused.by(written.diagnostics);
+    const inputs = given === undefined ? {} : bindInputs(written.plan, given);
+    const deployment = await this.deployment(written.folder);
+    const workflow = withOffers(written, offersOf(deployment));
+    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+    return { workflow, deployment, inputs };
   }
 
   /** The deployment that applies to a folder. Throws `Refused` (exit 4) with its findings. */
@@ -199,11 +212,8 @@ export class Engine {
   }
 
   async start(file: string, options: StartOptions = {}): Promise<EngineRun> {
-    const workflow = readWorkflow(file, this.cwd);
-    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
     if (options.runId !== undefined) checkRunId(options.runId);
-    const inputs = bindInputs(workflow.plan, options.inputs ?? {});
-    const deployment = await this.deployment(workflow.folder);
+    const { workflow, deployment, inputs } = await this.#read(file, options.inputs ?? {});
     const { admitted, diagnostics } = this.#admit(workflow, deployment, options.deadline);
     if (admitted === null) throw Refused.by(diagnostics);
     const warnings = diagnostics.filter((entry) => entry.severity === "warning");
