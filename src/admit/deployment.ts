@@ -49,6 +49,8 @@ export type ConnectorKind =
   | { kind: "stub"; path: string }
   /** `openapi` is an absolute path; without `baseUrl` the document's server counts, if it is among `hosts`. */
   | { kind: "http"; openapi: string; baseUrl: string | null; hosts: string[] }
+  /** Absolute paths by action: a step that names one is a call of the file. */
+  | { kind: "workflows"; files: { [action: string]: string } }
   | { kind: "builtin"; settings: JsonObject };
 
 export interface ConnectorConfig {

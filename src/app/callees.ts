@@ -8,7 +8,8 @@ import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { type Diagnostic, diagnostic, hasErrors } from "../errors/diagnostic.ts";
 import { readRegularFile } from "../host/files/regular-file.ts";
-import type { Plan } from "../plan/plan.ts";
+import { callOffered, isOffered } from "../plan/offered.ts";
+import { allSteps, type Plan } from "../plan/plan.ts";
 import { diagnose } from "../syntax/diagnose.ts";
 import { type CalleeRef, calleeRefs } from "../syntax/workfile/callees.ts";
 import type { StepPlaces } from "../syntax/workfile/step-places.ts";
@@ -43,13 +44,18 @@ interface Caller {
   /** Absolute. */
   path: string;
   places: StepPlaces;
+  /** How far what it calls may reach: its project's folder, links followed. */
+  project: string;
 }
 
-/** `caller` is a checked workflow; its plan is left as it is. */
-export function loadCallees(caller: Caller): Called {
+/** Absolute paths of the workflows that a deployment offers, by action. */
+export type Offers = ReadonlyMap<string, string>;
+
+/** `caller` is a checked workflow; its plan is left as it is. Steps that name an offered workflow become calls of it. */
+export function loadCallees(caller: Omit<Caller, "project">, offers: Offers = new Map()): Called {
   const folder = dirname(caller.path);
-  const loader = new Loader(projectOf(folder), folder);
-  const plan = loader.load(caller, [real(caller.path)]);
+  const loader = new Loader(folder, offers);
+  const plan = loader.load({ ...caller, project: projectOf(folder) }, [real(caller.path)]);
   return { plan, files: [...loader.files.values()], diagnostics: loader.diagnostics };
 }
 
@@ -72,19 +78,20 @@ function real(path: string): string {
 class Loader {
   readonly files = new Map<string, CalleeFile>();
   readonly diagnostics: Diagnostic[] = [];
-  readonly #project: string;
   readonly #folder: string;
+  readonly #offers: Offers;
 
-  constructor(project: string, folder: string) {
-    this.#project = project;
+  constructor(folder: string, offers: Offers) {
     this.#folder = folder;
+    this.#offers = offers;
   }
 
-  load(caller: Caller, chain: readonly string[]): Plan | null {
+  load(written: Caller, chain: readonly string[]): Plan | null {
+    const caller = { ...written, plan: callOffered(written.plan, (action) => this.#offers.has(action)) };
     const refs = calleeRefs(caller.plan);
     if (refs.length === 0) return caller.plan;
     const callees: Plan["callees"] = {};
-    let isWhole = true;
+    let isWhole = this.#takesCalls(written);
     for (const ref of refs) {
       const plan = this.#one(caller, ref, chain);
       if (plan === null) isWhole = false;
@@ -94,10 +101,13 @@ class Loader {
   }
 
   #one(caller: Caller, ref: CalleeRef, chain: readonly string[]): Plan | null {
-    const path = resolve(dirname(caller.path), ref.ref);
-    const shown = join(dirname(caller.shown), ref.ref);
+    // What the deployment offers lies where the deployment says, and reaches as far as its own project.
+    const offered = isOffered(ref.ref) ? this.#offers.get(ref.ref) : undefined;
+    const path = offered ?? resolve(dirname(caller.path), ref.ref);
+    const shown = offered === undefined ? join(dirname(caller.shown), ref.ref) : this.#shownFor(caller, path);
     const found = real(path);
-    if (found !== this.#project && !found.startsWith(this.#project + sep)) {
+    const project = offered === undefined ? caller.project : projectOf(dirname(path));
+    if (offered === undefined && found !== project && !found.startsWith(project + sep)) {
       return this.#refuse(caller, ref, "plan.callee_refused", `${shown} lies outside of the project's folder.`);
     }
     if (chain.includes(found)) {
@@ -113,11 +123,32 @@ class Loader {
     if (plan === null || hasErrors(diagnostics)) {
       return this.#refuse(caller, ref, "plan.callee_refused", `${shown} has errors of its own.`);
     }
-    const whole = this.load({ plan, shown, path, places }, [...chain, found]);
+    const whole = this.load({ plan, shown, path, places, project }, [...chain, found]);
     if (whole === null) return null;
     const name = relative(this.#folder, path);
     this.files.set(found, { shown, name, text: read.text, plan: whole, places });
     return whole;
+  }
+
+  /** What belongs to an action's outcome is nothing that a workflow has: its own steps say it. */
+  #takesCalls(caller: Caller): boolean {
+    let isWhole = true;
+    for (const step of allSteps(caller.plan)) {
+      if (step.kind !== "action" || !this.#offers.has(step.action)) continue;
+      const { attempts, backoff, reconcile, onUnknown } = step;
+      const has = attempts !== undefined || backoff !== undefined ? "retry" : reconcile ? "reconcile" : null;
+      const key = has ?? (onUnknown === "abort" ? null : "on_unknown");
+      if (key === null) continue;
+      const message = `${step.action} is a workflow: ${key} belongs to the steps in it.`;
+      this.#refuse(caller, { ref: step.action, span: step.span }, "plan.callee_refused", message);
+      isWhole = false;
+    }
+    return isWhole;
+  }
+
+  /** As if the caller's file had named it. */
+  #shownFor(caller: Caller, path: string): string {
+    return join(dirname(caller.shown), relative(dirname(caller.path), path));
   }
 
   #refuse(

@@ -7,6 +7,7 @@ import { inspectServer } from "./deployment/inspect-server.ts";
 import { makeConnector } from "./deployment/make-connectors.ts";
 import type { Environment } from "./deployment/section.ts";
 import type { LoadedDeployment } from "./deployment.ts";
+import { diagnoseOffered, offersOf } from "./offers.ts";
 import { importOpenApi } from "./openapi-manifest.ts";
 import { Refused } from "./refused.ts";
 
@@ -103,6 +104,24 @@ export interface ConnectorFinding {
   problems: string[];
 }
 
+/** Workflows are files: they are read as they would be for a run. */
+function checkOffered(
+  name: string,
+  files: { [action: string]: string },
+  deployment: LoadedDeployment,
+): ConnectorFinding {
+  const offers = offersOf(deployment);
+  const problems = Object.entries(files).flatMap(([action, path]) => {
+    try {
+      const errors = diagnoseOffered(path, offers).filter((entry) => entry.severity === "error");
+      return errors.map(({ line, column, message }) => `${name}.${action}: ${path}:${line}:${column}: ${message}`);
+    } catch (error) {
+      return [`${name}.${action}: ${error instanceof Error ? error.message : String(error)}`];
+    }
+  });
+  return { connector: name, ok: problems.length === 0, problems };
+}
+
 /** Connects each connector of a deployment and compares what it offers with its manifest. */
 export async function checkConnectors(
   deployment: LoadedDeployment,
@@ -112,6 +131,10 @@ export async function checkConnectors(
   const findings: ConnectorFinding[] = [];
   for (const config of Object.values(deployment.connectors)) {
     if (config.how.kind === "builtin") continue;
+    if (config.how.kind === "workflows") {
+      findings.push(checkOffered(config.name, config.how.files, deployment));
+      continue;
+    }
     const connector = makeConnector(config, { env, say });
     const problems: string[] = [];
     try {

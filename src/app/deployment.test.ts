@@ -125,7 +125,7 @@ awl: { tools: all, max_steps: 50, max_tool_calls: 100, stall: 120s, goal_interva
 serve: { host: 127.0.0.1, port: 4747, auth_token_file: none, public_url: none, webhook_secret: { env: W }, webhooks: { /triage: { secret: { env: W }, header: X-A, delivery: X-B } }, body_limit: 1MiB, rate: 50/s }
 `);
   expect(diagnostics.map(({ code, path }) => [code, path])).toEqual(
-    ["workflows", "models", "connectors.crm.knowledge", "sandbox", "coordinate", "awl", "serve"].map((path) => [
+    ["models", "connectors.crm.knowledge", "sandbox", "coordinate", "awl", "serve"].map((path) => [
       "deployment.no_effect",
       path,
     ]),
@@ -230,7 +230,8 @@ describe("deployment.invalid, at its place", () => {
     ["connectors: { crm: { http: { base_url: 'http://x' } } }", "deployment.invalid connectors.crm.http"],
     ["connectors: { crm: { http: { openapi: a, base_url: x } } }", "deployment.invalid connectors.crm.http.base_url"],
     ["connectors: { crm: { http: { openapi: a, hosts: ['*'] } } }", "deployment.invalid connectors.crm.http.hosts"],
-    ["connectors: { crm: { workflows: { a: ./a.yaml } } }", "deployment.invalid connectors.crm.workflows"],
+    ["connectors: { crm: { workflows: { a: ./a.yaml } } }", "deployment.invalid connectors.crm.workflows.a"],
+    ["connectors: { crm: { workflows: {}, limits: {} } }", "deployment.invalid connectors.crm.limits"],
     ["connectors: { http: { hosts: ['https://x'] } }", "deployment.invalid connectors.http.hosts"],
     ["connectors: { http: { private_hosts: ['a/b'] } }", "deployment.invalid connectors.http.private_hosts"],
     ["connectors: { http: { headers: { 'a b': { X: '1' } } } }", 'deployment.invalid connectors.http.headers["a b"]'],

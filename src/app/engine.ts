@@ -44,6 +44,7 @@ import { type EngineRun, runThatEnded, runUnderWay } from "./engine-run.ts";
 import { Feed } from "./feed.ts";
 import { bindInputs } from "./inputs.ts";
 import { ModelShop } from "./models.ts";
+import { offersOf } from "./offers.ts";
 import { changedPlan, type Origin, openRun, originOf, readOrigin, resolveOrigin } from "./open-run.ts";
 import { type Fate, fateOf, lives, type Receipt, type SealerOf } from "./open-runs.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
@@ -54,7 +55,7 @@ import { mayHoldSensitive, Sealers } from "./sealers.ts";
 import { type Settlement, settleEffect, type UnknownOutcome, unknownOutcomes } from "./settlements.ts";
 import { type Held, inTurn, singleOf, type Waiting } from "./single.ts";
 import { locateStore, MEMORY_STORE, OpenedState, openStore } from "./store.ts";
-import { filesOf, readWorkflow, type WorkflowFile } from "./workflow-file.ts";
+import { filesOf, readWorkflow, type WorkflowFile, withOffers } from "./workflow-file.ts";
 
 export type { EngineRun, RunEvent } from "./engine-run.ts";
 export type { Fate, Receipt } from "./open-runs.ts";
@@ -158,9 +159,7 @@ export class Engine {
 
   /** Reads, checks and admits a workflow; contacts nothing. Throws `Refused` for what is no workflow at all. */
   async plan(file: string): Promise<PlannedWorkflow> {
-    const workflow = readWorkflow(file, this.cwd);
-    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
-    const deployment = await this.deployment(workflow.folder);
+    const { workflow, deployment } = await this.#read(file);
     const admission = this.#admit(workflow, deployment);
     return { workflow, deployment, admission };
   }
@@ -168,6 +167,20 @@ export class Engine {
   /** Admits a changed plan of a planned workflow, under the same deployment. */
   admit({ workflow, deployment }: PlannedWorkflow, plan: Plan): AdmissionResult {
     return this.#admit({ ...workflow, plan }, deployment);
+  }
+
+  /** A workflow with what its deployment offers. Its own errors come first, then its inputs, then the deployment. */
+  async #read(
+    file: string,
+    given?: JsonObject,
+  ): Promise<{ workflow: WorkflowFile; deployment: LoadedDeployment; inputs: ReturnType<typeof bindInputs> }> {
+    const written = readWorkflow(file, this.cwd);
+    if (written.plan === null) throw Refused.by(written.diagnostics);
+    const inputs = given === undefined ? {} : bindInputs(written.plan, given);
+    const deployment = await this.deployment(written.folder);
+    const workflow = withOffers(written, offersOf(deployment));
+    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+    return { workflow, deployment, inputs };
   }
 
   /** The deployment that applies to a folder. Throws `Refused` (exit 4) with its findings. */
@@ -219,11 +232,8 @@ export class Engine {
   }
 
   async start(file: string, options: StartOptions = {}): Promise<EngineRun> {
-    const workflow = readWorkflow(file, this.cwd);
-    if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
     if (options.runId !== undefined) checkRunId(options.runId);
-    const inputs = bindInputs(workflow.plan, options.inputs ?? {});
-    const deployment = await this.deployment(workflow.folder);
+    const { workflow, deployment, inputs } = await this.#read(file, options.inputs ?? {});
     const { admitted, diagnostics } = this.#admit(workflow, deployment, options.deadline);
     if (admitted === null) throw Refused.by(diagnostics);
     const warnings = diagnostics.filter((entry) => entry.severity === "warning");

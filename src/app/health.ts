@@ -68,7 +68,9 @@ function missingFiles({ how }: ConnectorConfig, env: Environment): string[] {
     }
     case "module":
     case "stub":
-      return readable(how.path) ? [] : [`Its file ${how.path} cannot be read.`];
+      return unread([how.path]);
+    case "workflows":
+      return unread(Object.values(how.files));
     case "builtin": {
       const { root, write } = how.settings;
       if (typeof root !== "string") return [];
@@ -78,6 +80,10 @@ function missingFiles({ how }: ConnectorConfig, env: Environment): string[] {
     default:
       return [];
   }
+}
+
+function unread(paths: readonly string[]): string[] {
+  return paths.filter((path) => !readable(path)).map((path) => `Its file ${path} cannot be read.`);
 }
 
 function isCommand(command: string, cwd: string, path: string | undefined): boolean {

@@ -8,6 +8,7 @@ import { bodyProblem, sayShape } from "../journal/body-shape.ts";
 import { Cursor, type Pages } from "../journal/cursor.ts";
 import type { RunRecord } from "../journal/event.ts";
 import { marksIn, recorded, reveal, type Val } from "../plan/marked.ts";
+import { callPinned } from "../plan/offered.ts";
 import { everyStep } from "../plan/plan.ts";
 import type { Roots } from "../run/execution.ts";
 import type { OpenBody } from "../run/sealed-parts.ts";
@@ -149,8 +150,8 @@ export function resolveOrigin(origin: Origin, storePath: string): Origin {
  * recorded ones, so what the run did not have is refused (`history.mismatch`).
  */
 export function changedPlan(pinned: AdmittedPlan, workflow: WorkflowFile): AdmittedPlan {
-  const { plan } = workflow;
-  if (plan === null) throw Refused.by(workflow.diagnostics);
+  if (workflow.plan === null) throw Refused.by(workflow.diagnostics);
+  const plan = callPinned(workflow.plan, pinned.definition.plan);
   const { manifests, agents, notify } = pinned.definition;
   for (const step of everyStep(plan)) {
     const missing = actionsOf(step, notify).find((action) => !Object.hasOwn(manifests, action));

@@ -5,7 +5,7 @@ import { readRegularFile } from "../host/files/regular-file.ts";
 import type { Plan } from "../plan/plan.ts";
 import { diagnose } from "../syntax/diagnose.ts";
 import type { StepPlaces } from "../syntax/workfile/step-places.ts";
-import { type CalleeFile, loadCallees } from "./callees.ts";
+import { type CalleeFile, loadCallees, type Offers } from "./callees.ts";
 import { Refused } from "./refused.ts";
 
 /** A text larger than this is no workflow; the parser's own limit is 1 MiB. */
@@ -34,12 +34,24 @@ export function readWorkflow(shown: string, cwd: string): WorkflowFile {
   return diagnoseWorkflow(shown, basename(path), dirname(path), readText(path, shown));
 }
 
+/** The workflow with what a deployment offers to it as actions; the same where nothing is offered. */
+export function withOffers(workflow: WorkflowFile, offers: Offers): WorkflowFile {
+  const { shown, name, folder, text } = workflow;
+  return offers.size === 0 ? workflow : diagnoseWorkflow(shown, name, folder, text, offers);
+}
+
 /** The same for a text that came from elsewhere, e.g. standard input. */
-export function diagnoseWorkflow(shown: string, name: string, folder: string, text: string): WorkflowFile {
+export function diagnoseWorkflow(
+  shown: string,
+  name: string,
+  folder: string,
+  text: string,
+  offers: Offers = new Map(),
+): WorkflowFile {
   const { plan, diagnostics, places } = diagnose(text, shown);
   const own = { shown, name, folder, text, places };
   if (plan === null) return { ...own, plan, diagnostics, callees: [] };
-  const called = loadCallees({ plan, shown, path: join(folder, name), places });
+  const called = loadCallees({ plan, shown, path: join(folder, name), places }, offers);
   return { ...own, plan: called.plan, diagnostics: [...diagnostics, ...called.diagnostics], callees: called.files };
 }
 

@@ -15,6 +15,8 @@ export interface CatalogConnector {
   name: string;
   manifest: Manifest;
   connections: readonly CatalogConnection[];
+  /** `workflows`: its actions are files, which a step of its own calls. */
+  how?: { kind: string };
 }
 
 /** The connection of a connector that says nothing about connections. */
@@ -47,6 +49,13 @@ export class Catalog {
 
   connector(name: string): CatalogConnector | undefined {
     return this.#connectors.get(name);
+  }
+
+  /** Whether an action is a workflow: never a tool, nor anything else that is dispatched. */
+  isWorkflow(action: string): boolean {
+    const names = splitActionName(action);
+    const connector = names ? this.#connectors.get(names.connector) : undefined;
+    return connector?.how?.kind === "workflows" && Object.hasOwn(connector.manifest.actions, names?.name ?? "");
   }
 
   /** Exactly this name: no case folding, no aliases (WX-42). */

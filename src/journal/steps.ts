@@ -174,8 +174,8 @@ export class StepsFold {
     const trace = this.#trace(position, start, end);
     let inner = position;
     while (inner !== "") {
-      const index = /\[(\d{1,9})\]$/.exec(inner);
-      const outer = index ? inner.slice(0, index.index) : parentOf(inner);
+      const index = ITEM.exec(inner);
+      const outer = outerOf(inner);
       const around = this.#trace(outer, start, end);
       if (index) {
         around.iterations ??= new Set();
@@ -210,7 +210,12 @@ export class StepsFold {
   }
 }
 
-function parentOf(position: Position): Position {
+const ITEM = /\[(\d{1,9})\]$/;
+
+/** The position around another: of an item its loop, else one part less. */
+function outerOf(position: Position): Position {
+  const index = ITEM.exec(position);
+  if (index) return position.slice(0, index.index);
   const dot = position.lastIndexOf(".");
   return dot < 0 ? "" : position.slice(0, dot);
 }
@@ -347,10 +352,19 @@ class Layout {
       duration_ms: begun ? trace.last - trace.first : null,
       queued_ms: trace?.queued ?? 0,
       code: trace?.code ?? null,
-      because: trace?.because ?? null,
+      because: trace?.because ?? (status === "cancelled" || trace?.late ? this.#becauseAround(position) : null),
       late: trace?.late ?? false,
     };
     return { rows: [row, ...inner], touched };
+  }
+
+  /** A branch or an item is stopped as a whole: what it was stopped because of stands at its own position. */
+  #becauseAround(position: Position): StepRow["because"] {
+    for (let around = outerOf(position); around !== ""; around = outerOf(around)) {
+      const because = this.#traces.get(around)?.because ?? null;
+      if (because !== null) return because;
+    }
+    return null;
   }
 
   #inside(step: Step, position: Position, plan: Plan, trace: Trace | undefined, after: boolean): StepRow[] {

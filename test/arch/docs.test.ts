@@ -63,6 +63,7 @@ const put = (file: string, text: string): void => {
 };
 for (const { file, text } of blocks) if (file !== null) put(file, text);
 put("weather.mjs", "export {};\n");
+put("triage.workfile.yaml", "");
 
 const said = (diagnostics: readonly Diagnostic[]): string[] =>
   diagnostics.map(({ code, line, message }) => `${code} in line ${line}: ${message}`);

@@ -14,7 +14,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "ambit-examples-"));
   // What somebody's own runs have left behind stays where it is.
-  const left = /[\\/](?:reports[\\/](?!\.gitignore$).+|\.ambit)$/;
+  const left = /[\\/](?:(?:reports|ledger)[\\/](?!\.gitignore$).+|\.ambit)$/;
   cpSync(join(ROOT, "examples"), join(folder, "examples"), { recursive: true, filter: (source) => !left.test(source) });
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
 });

@@ -53,7 +53,7 @@ export class Workspace {
   static ofExample(name: string): Workspace {
     const space = new Workspace();
     // What somebody's own runs have left behind stays where it is.
-    const left = /[\\/](?:reports[\\/](?!\.gitignore$).+|\.ambit)$/;
+    const left = /[\\/](?:(?:reports|ledger)[\\/](?!\.gitignore$).+|\.ambit)$/;
     cpSync(join(root, "examples", name), space.path("examples", name), {
       recursive: true,
       filter: (source) => !left.test(source),

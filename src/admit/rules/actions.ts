@@ -28,6 +28,12 @@ function resolveAction(admission: Admission, name: string, step: Step): void {
     return;
   }
   const { action, connector } = found;
+  if (catalog.isWorkflow(name)) {
+    const message = `${name}, used by ${where}, is a workflow: it may hold constructs and agents of its own.`;
+    const help = "Call it in a step of its own, and hand on what it returns.";
+    find(admission, { code: "catalog.not_a_tool", message, at, help });
+    return;
+  }
   const connection = catalog.connectionOf(connector);
   if (!connection.ok) {
     const message = `${connection.message} ${name} is used by ${where}.`;

@@ -1,12 +1,23 @@
 import { didYouMean } from "../../base/nearest.ts";
+import { isOffered } from "../../plan/offered.ts";
 import { allSteps } from "../../plan/plan.ts";
-import { type Admission, find, stepName } from "../admission.ts";
+import { type Admission, find, type StepWord, stepName } from "../admission.ts";
+import { covers } from "../policy-match.ts";
 
 /** The inputs that a call gives are those that its file declares. */
 export function checkCalls(admission: Admission): void {
-  const { plan } = admission.input;
+  const { plan, policy } = admission.input;
   for (const step of allSteps(plan)) {
     if (step.kind !== "call") continue;
+    const offered = isOffered(step.callee);
+    if (offered && covers(policy.approve, step.callee)) {
+      find(admission, {
+        code: "plan.callee_refused",
+        message: `${step.callee} is a workflow, and nothing is dispatched for it that a person could approve.`,
+        at: [step, { is: "subject" }],
+        help: "Name the actions that it uses under policy.approve, or let the file ask with wf.ask.",
+      });
+    }
     const callee = plan.callees[step.callee];
     if (callee === undefined || !("map" in step.with || "lit" in step.with)) continue;
     const given = Object.keys("map" in step.with ? step.with.map : (step.with.lit as object));
@@ -16,7 +27,7 @@ export function checkCalls(admission: Admission): void {
       find(admission, {
         code: "input.unknown",
         message: `${step.callee}, called by ${stepName(step)}, has no input "${name}".`,
-        at: [step, { is: "key", name: `with.${name}` }],
+        at: [step, wordOfInput(name, offered)],
         help: didYouMean(name, declared) || `Its inputs: ${declared.join(", ") || "none"}.`,
       });
     }
@@ -28,10 +39,15 @@ export function checkCalls(admission: Admission): void {
         code: "input.missing",
         message: `${step.callee}, called by ${stepName(step)}, needs the input "${field.name}".`,
         at: [step, { is: "subject" }],
-        help: "Give it in `with`.",
+        help: offered ? "Give it in the step." : "Give it in `with`.",
       });
     }
   }
+}
+
+/** A step that names an offered workflow gives inputs as it would give arguments to an action. */
+function wordOfInput(name: string, offered: boolean): StepWord {
+  return offered ? { is: "argument", name } : { is: "key", name: `with.${name}` };
 }
 
 /** How deep files may call each other; the one that is run is the first level. */

@@ -13,6 +13,7 @@ import { readHttp, readHttpSettings, readShellSettings } from "./http-and-shell.
 import { readRate } from "./later-sections.ts";
 import { manifestFromFile, manifestFromModule, manifestInline } from "./manifests.ts";
 import { readMcp, readPastedServers } from "./mcp-servers.ts";
+import { offeredManifest, readOffered } from "./offered-workflows.ts";
 import { type Environment, type Keys, keySpan, Section } from "./section.ts";
 import { readTextFile } from "./text-file.ts";
 
@@ -132,6 +133,10 @@ class ConnectorsReader {
     }
     const how = pasted ?? this.#how(keys, path);
     this.#readLimits(name, keys, path);
+    if (how?.kind === "workflows") {
+      const manifest = offeredManifest(name, how.files);
+      return { name, how, manifest, connections: [], knowledge: section.boolean(keys, path, "knowledge") ?? false };
+    }
     const manifest = await this.#manifest(name, keys, path, how);
     const connections = this.#connections(keys, path);
     const knowledge = section.boolean(keys, path, "knowledge") ?? false;
@@ -159,18 +164,7 @@ class ConnectorsReader {
     }
     const http = keys.get("http");
     if (http) return readHttp(section, http.value, keyPath(path, "http"));
-    for (const { entry, path: at } of section.entries(keys, path, "workflows")) {
-      section.reader.text(entry.value, at, "the workflow's path");
-    }
-    const workflows = keys.get("workflows");
-    if (workflows) {
-      section.bad(
-        keySpan(workflows),
-        keyPath(path, "workflows"),
-        "Connectors of the kind workflows are not in this version.",
-      );
-    }
-    return null;
+    return keys.has("workflows") ? readOffered(section, keys, path) : null;
   }
 
   async #manifest(name: string, keys: Keys, path: string, how: ConnectorKind | null): Promise<Manifest | null> {

@@ -83,6 +83,11 @@ export function makeConnector(config: ConnectorConfig, context: ConnectorContext
         resolveSecret,
         clock,
       });
+    case "workflows":
+      // Steps that name its actions have become calls: nothing is dispatched to it.
+      throw new Refusal("catalog.unavailable", `${name} offers workflows, which only a step of its own can call.`, {
+        connector: name,
+      });
     case "builtin":
       return makeBuiltin(name, how.settings, context);
   }

@@ -23,8 +23,9 @@ export async function connectorsListCommand(options: CommonOptions): Promise<num
       actions: Object.values(config.manifest.actions).map((action) => ({
         name: action.name,
         description: action.description,
-        effects: action.effects,
-        idempotency: action.idempotency.kind,
+        ...(config.how.kind === "workflows"
+          ? { workflow: config.how.files[action.name.slice(config.name.length + 1)] ?? null }
+          : { effects: action.effects, idempotency: action.idempotency.kind }),
       })),
     }));
     if (terminal.json) {
@@ -39,9 +40,8 @@ export async function connectorsListCommand(options: CommonOptions): Promise<num
           `  no actions: ambit connectors import ${connector.name} > manifests/${connector.name}.yaml writes a manifest\n`,
         );
       for (const action of connector.actions) {
-        terminal.out(
-          `  ${action.name.padEnd(28)} ${action.effects}, ${REPEATS[action.idempotency]}  ${terminal.color.dim(oneLine(action.description, 80))}\n`,
-        );
+        const does = "effects" in action ? `${action.effects}, ${REPEATS[action.idempotency]}` : "a call of its file";
+        terminal.out(`  ${action.name.padEnd(28)} ${does}  ${terminal.color.dim(oneLine(action.description, 80))}\n`);
       }
     }
     if (deployment.file === null) terminal.err(`${notFoundText([engine.cwd])} These are the built-in connectors.\n`);
@@ -66,6 +66,8 @@ function whereOf(config: ConnectorConfig | undefined): string {
       return `MCP server at ${how.url}`;
     case "module":
       return `module ${how.path}`;
+    case "workflows":
+      return "workflows of this deployment, for steps and never for agents";
     case "stub":
       return `scripted answers of ${how.path}`;
     case "builtin":

@@ -5,6 +5,7 @@ import { problemsAsJson, sayProblems } from "../../catalog/value-problem.ts";
 import { Fault } from "../../errors/fault.ts";
 import type { Field } from "../../plan/field.ts";
 import { marksIn, peel, SUPPRESSED, setOwn, type Val } from "../../plan/marked.ts";
+import { isOffered } from "../../plan/offered.ts";
 import { runFile } from "../file.ts";
 import { markFields } from "../hide.ts";
 import { LexicalScope } from "../scope.ts";
@@ -19,6 +20,12 @@ export const runCall: StepRunner<"call"> = async (interpreter, step, context) =>
   const { position } = context;
   const plan = context.plan.callees[step.callee];
   invariant(plan !== undefined, `the file ${step.callee} was not loaded`);
+  if (isOffered(step.callee) && interpreter.isDenied(step.callee)) {
+    return {
+      is: "failed",
+      fault: new Fault("tool_not_authorized", position, `The deployment's policy denies ${step.callee}.`),
+    };
+  }
   const given = interpreter.evaluator.value(step.with, context.scope, position);
   if (!given.ok) return { is: "failed", fault: given.fault };
   // A value that the history does not hold fitted when the run went this way.
