@@ -33,6 +33,7 @@ test("no attack changes what is called, with which keys and arguments, how often
 test("every attack meets every agent step, in the file or alone", () => {
   const steps = report.agents.map(({ step }) => step).sort();
   expect(steps).toEqual([
+    "bare",
     "both.left.first",
     "both.right.second",
     "called.inner",

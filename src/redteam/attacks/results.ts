@@ -19,6 +19,7 @@ const OBEDIENT: Attack = {
     const given = JSON.stringify(request.messages);
     const orders = request.turn === 0 ? callAll(scene) : [];
     for (const { tool, args } of ordersIn(unescaped(given))) orders.push(propose(tool, parsed(args)));
+    if (orders.length === 0) return result(scene);
     return { calls: orders.slice(0, 64), text: given.slice(0, 60_000) };
   },
   ends: AS_ASKED,
