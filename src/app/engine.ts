@@ -15,7 +15,7 @@ import { type Ids, systemIds } from "../base/ids.ts";
 import { isObject, type Json, type JsonObject } from "../base/json.ts";
 import { Catalog } from "../catalog/catalog.ts";
 import type { Connector } from "../catalog/connector.ts";
-import type { Diagnostic } from "../errors/diagnostic.ts";
+import { type Diagnostic, sortDiagnostics } from "../errors/diagnostic.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
 import type { StateStore } from "../host/connectors/state-store.ts";
 import { ownOwner } from "../host/processes/process-identity.ts";
@@ -49,6 +49,7 @@ import { changedPlan, type Origin, openRun, originOf, readOrigin, resolveOrigin 
 import { type Fate, fateOf, lives, type Receipt, type SealerOf } from "./open-runs.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
 import { Refused, refusedBy } from "./refused.ts";
+import { findByResults } from "./result-shapes.ts";
 import { connectorsOf, modelsOf } from "./run-parts.ts";
 import { scriptedAgents } from "./scripted-override.ts";
 import { mayHoldSensitive, Sealers } from "./sealers.ts";
@@ -198,7 +199,8 @@ export class Engine {
     if (plan === null) throw Refused.by(workflow.diagnostics);
     const shop = new ModelShop(this.#clock, this.#env);
     const { limits } = deployment;
-    const result = admit({
+    const catalog = new Catalog(Object.values(deployment.connectors));
+    const admission = admit({
       plan,
       files: filesOf(workflow),
       file: workflow.shown,
@@ -207,7 +209,7 @@ export class Engine {
       ...(deployment.file === null && !this.#deployments.isGiven
         ? { undeployed: notFoundText([workflow.folder, this.cwd]) }
         : {}),
-      catalog: new Catalog(Object.values(deployment.connectors)),
+      catalog,
       agents: this.#agentsOf(deployment, plan),
       chosenAgents: this.#options.agents ?? {},
       describeAgent: (config) => shop.describe(config),
@@ -221,7 +223,10 @@ export class Engine {
       durable: locateStore(this.cwd, this.#options.store, deployment.store.path) !== MEMORY_STORE,
       capabilities: offeredCapabilities(deployment),
     });
-    return { ...result, diagnostics: [...deployment.warnings, ...result.diagnostics] };
+    const diagnostics = [...deployment.warnings, ...admission.diagnostics];
+    const found = findByResults(workflow, catalog);
+    if (found.length === 0) return { ...admission, diagnostics };
+    return { ...admission, admitted: null, diagnostics: sortDiagnostics([...diagnostics, ...found]) };
   }
 
   /** The deployment's agents, or with a script given the same names played by it. */

@@ -17,3 +17,6 @@ export const ANY: Shape = Object.freeze({ kind: "any" as const });
 
 /** The root names an expression may read, with what is known of each. */
 export type NameScope = ReadonlyMap<string, Shape>;
+
+/** What is known of what an action gives back, by its full name; `any` where nothing is. */
+export type ResultShapes = (action: string) => Shape;

@@ -1,4 +1,5 @@
 import { type Diagnostic, diagnostic } from "../errors/diagnostic.ts";
+import type { ResultShapes } from "../expression/shape.ts";
 import type { Plan } from "../plan/plan.ts";
 import { SourceText } from "../text/tree.ts";
 import { parseWorkfile } from "./workfile/parse.ts";
@@ -17,15 +18,16 @@ export interface Diagnosis {
 
 /**
  * Everything that can be said of a text by itself: the one way from a text to a Plan for the command line, the
- * editor, the web and MCP. `file` names it in findings and by its ending tells the notation. Never throws.
+ * editor, the web and MCP. `file` names it in findings and by its ending tells the notation. `results` says what is known
+ * of what actions give back; by the text alone nothing is. Never throws.
  */
-export function diagnose(given: string, file: string): Diagnosis {
+export function diagnose(given: string, file: string, results?: ResultShapes): Diagnosis {
   // A byte order mark is no character of the first line: columns begin behind it.
   const text = given.charCodeAt(0) === 0xfeff ? given.slice(1) : given;
   const notation = notationOf(text, file);
   switch (notation) {
     case "workfile":
-      return { notation, ...parseWorkfile(new SourceText(file, text)) };
+      return { notation, ...parseWorkfile(new SourceText(file, text), results) };
     case "awl":
       return notYet(notation, "AWL scripts", file);
     case "request":

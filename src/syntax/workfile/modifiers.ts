@@ -126,7 +126,7 @@ function readReconcile(r: WorkfileReader, body: Body, out: Modifiers): void {
   const known = action && name !== null && checkReference(r, name, action.value, keyPath(path, "action"), "The action");
   const args = readArguments(r, keys.get("with"), keyPath(path, "with"), body);
   // What the reading action gave stands under `result`.
-  const names = body.names.child({ result: ANY });
+  const names = body.names.child({ result: name === null ? ANY : r.results(name) });
   const condition = (key: string): Expr | null => {
     const found = keys.get(key);
     return found ? r.condition(found.value, keyPath(path, key), `"${key}"`, names) : null;

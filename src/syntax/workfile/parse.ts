@@ -1,6 +1,6 @@
 import { deepFreeze, type Json } from "../../base/json.ts";
 import { type Diagnostic, hasErrors } from "../../errors/diagnostic.ts";
-import { ANY } from "../../expression/shape.ts";
+import { ANY, type ResultShapes } from "../../expression/shape.ts";
 import type { Value } from "../../plan/expression.ts";
 import type { Field } from "../../plan/field.ts";
 import type { Limits, Plan } from "../../plan/plan.ts";
@@ -33,10 +33,10 @@ export interface ParsedWorkfile {
  * Parses and checks a Workfile (workfile.md 1 and 2) as far as the text alone allows, and lowers it to a Plan.
  * Never throws on a text. Errors: `yaml.*`, `workfile.*`, `expression.*`, all of them at once, in text order.
  */
-export function parseWorkfile(source: SourceText): ParsedWorkfile {
+export function parseWorkfile(source: SourceText, results?: ResultShapes): ParsedWorkfile {
   const { root, diagnostics } = parseYaml(source);
   if (root === null) return { plan: null, diagnostics, places: new StepPlaces(source) };
-  const r = new WorkfileReader(source, { list: readStepList, step: readStep });
+  const r = new WorkfileReader(source, { list: readStepList, step: readStep }, results);
   const plan = readDocument(r, root);
   const all = capDiagnostics([...diagnostics, ...r.diagnostics]);
   return { plan: plan === null || hasErrors(all) ? null : deepFreeze(plan), diagnostics: all, places: r.places };
