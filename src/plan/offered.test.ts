@@ -9,7 +9,7 @@ name: everywhere
 steps:
   - plain: ${ACTION}
   - other: { crm.search: {}, catch: [ { codes: ["*"], steps: [ { in_catch: ${ACTION} } ] } ], cleanup: [ { in_cleanup: ${ACTION} } ] }
-  - asked_agent: { wf.agent: a, goal: g, returns: { x: string }, budget: { steps: 1 }, on_exhausted: [ { in_handler: ${ACTION} } ] }
+  - agent: { wf.agent: a, goal: g, returns: { x: string }, budget: { steps: 1 }, on_exhausted: [ { in_handler: ${ACTION} } ] }
   - if: { wf.if: true, then: [ { in_then: ${ACTION} } ], else: [ { in_else: ${ACTION} } ] }
   - each: { wf.each: [1], steps: [ { in_each: ${ACTION} } ] }
   - repeat: { wf.repeat: { max: 1 }, steps: [ { in_repeat: ${ACTION} } ] }
