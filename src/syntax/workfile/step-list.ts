@@ -32,8 +32,8 @@ export function readStepList(
     if (entry === null) continue;
     const at = keyPath(itemPath(path, i), entry.key);
     const bindable = checkId(r, entry, at, taken);
-    // An action where the id belongs: its arguments are no body.
-    if (isSubjectKey(entry.key)) continue;
+    // An action where the id belongs, reported as such: its arguments are no body. (`agent` is a name like any other.)
+    if (isSubjectKey(entry.key) && !bindable) continue;
     names.read(entry.key);
     const read = readStep(r, entry, at, names);
     names.read("");
