@@ -10,7 +10,7 @@
 import { type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import { sensitivePaths } from "../catalog/sensitive.ts";
 import type { Field } from "../plan/field.ts";
-import { reveal, type Val } from "../plan/marked.ts";
+import { tellSuppressed, type Val } from "../plan/marked.ts";
 import type { Position } from "../plan/position.ts";
 import { holdsSensitive } from "../run/hide.ts";
 import { HistoryMismatch } from "../run/history.ts";
@@ -29,7 +29,7 @@ export function checkMessages(
   finish: Finish,
   at: Position,
 ): void {
-  const messages = reveal(body["messages"] ?? []) as Json[];
+  const messages = tellSuppressed(body["messages"] ?? []) as Json[];
   fresh.forEach((message, i) => {
     const told = message as unknown as Json;
     if (!jsonEqual(messages[i] ?? null, told)) throw other(at, "what the agent was told", told, messages[i] ?? null);
@@ -41,10 +41,11 @@ export function checkMessages(
   const said = answer.calls.map((call, i) => proposalOf(call as unknown as JsonObject, i)) as Json;
   const wanted = calls.map((call, i) => proposalOf(proposed(call, body, tools), i));
   if (!jsonEqual(said, wanted)) throw other(at, "what the agent proposed", wanted, said);
-  const result = reveal(body["result"] ?? null);
-  const offered = answer.results[0] === undefined ? null : reveal(finish.judge(answer.results[0] as Val).result);
+  const result = tellSuppressed(body["result"] ?? null);
+  const offered =
+    answer.results[0] === undefined ? null : tellSuppressed(finish.judge(answer.results[0] as Val).result);
   if (answer.results.length > 1 || !jsonEqual(offered, result)) throw other(at, "what was offered", result, offered);
-  const gaveUp = reveal(body["give_up"] ?? null);
+  const gaveUp = tellSuppressed(body["give_up"] ?? null);
   if ((answer.giveUp ?? null) !== gaveUp) throw other(at, "the giving up", gaveUp, answer.giveUp ?? null);
 }
 
@@ -63,7 +64,7 @@ function proposalOf(call: JsonObject, index: number): JsonObject {
 function proposed(call: JudgedCall, body: LiveBody, tools: ReadonlyMap<string, AgentTool>): JsonObject {
   const text = textOf(body, call.id);
   const tool = call.verdict === "accepted" ? tools.get(call.tool) : undefined;
-  const args = reveal((tool === undefined ? call.args : proposedArgs(tool, call.args)) ?? null);
+  const args = tellSuppressed((tool === undefined ? call.args : proposedArgs(tool, call.args)) ?? null);
   return {
     id: call.id,
     tool: call.tool,
@@ -73,7 +74,7 @@ function proposed(call: JudgedCall, body: LiveBody, tools: ReadonlyMap<string, A
 }
 
 function textOf(body: LiveBody, id: string): Json | undefined {
-  const calls = reveal(body["calls"] ?? []) as JsonObject[];
+  const calls = tellSuppressed(body["calls"] ?? []) as JsonObject[];
   return calls.find((call) => call["id"] === id)?.["args_text"];
 }
 

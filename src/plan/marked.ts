@@ -148,6 +148,16 @@ export function readSuppressed(value: Val): Val {
   return out;
 }
 
+/** The value as an agent is told it: what is suppressed as its mask, all else in clear. {@link readSuppressed} reads it. */
+export function tellSuppressed(value: Val): Json {
+  if (value instanceof Marked) return value.marks.suppressed ? SUPPRESSED_JSON : tellSuppressed(value.value);
+  if (Array.isArray(value)) return value.map(tellSuppressed);
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) setOwn(out, key, tellSuppressed(value[key] as Val));
+  return out;
+}
+
 /** Sets an own key, `__proto__` included. */
 export function setOwn<T>(target: { [key: string]: T }, key: string, value: T): void {
   if (key === "__proto__") {

@@ -158,8 +158,8 @@ export const guards = [
   {
     name: "policy: an agent's call waits for its approval",
     file: "src/agent/calls.ts",
-    find: "const asked = await approval(interpreter, call.name, connection, call.args, call.position, stop);",
-    broken: 'const asked = { is: "approved", args: call.args };',
+    find: "? await approval(interpreter, call.name, connection, call.args, call.position, stop)",
+    broken: '? { is: "approved", args: call.args }',
     tests: ["test/attacks/corpus.test.ts"],
   },
   {
