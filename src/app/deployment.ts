@@ -6,7 +6,7 @@ import { splitActionName } from "../catalog/names.ts";
 import { type Diagnostic, diagnostic, hasErrors, sortDiagnostics } from "../errors/diagnostic.ts";
 import { clip } from "../text/reader.ts";
 import { type SourceText, type TreeNode, toJson } from "../text/tree.ts";
-import { checkAgentPolicies } from "./deployment/agent-policy.ts";
+import { checkAgentPolicies, warnOfPolicyLists } from "./deployment/agent-policy.ts";
 import { readAgents, readModels } from "./deployment/agents.ts";
 import { builtinConnectors, type ConnectorLimits, readConnectors } from "./deployment/connectors.ts";
 import { readDeniedCapabilities } from "./deployment/denied-capabilities.ts";
@@ -113,6 +113,7 @@ export async function readDeployment(
   const settings = section.jsonMap(keys, "", "settings") ?? {};
   const policy = readPolicy(section, keys);
   checkAgentPolicies(section, keys, { agents, connectors });
+  warnOfPolicyLists(section, keys, connectors);
   const deniedCapabilities = readDeniedCapabilities(section, keys);
   const limits = readLimits(section, keys);
   const store = readStore(section, keys);

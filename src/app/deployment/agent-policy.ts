@@ -6,7 +6,7 @@ import type { ActionManifest } from "../../catalog/manifest.ts";
 import { sayProblems } from "../../catalog/value-problem.ts";
 import { checkValue } from "../../catalog/value-schema.ts";
 import { setOwn } from "../../plan/marked.ts";
-import { keyPath } from "../../text/path.ts";
+import { itemPath, keyPath } from "../../text/path.ts";
 import { clip } from "../../text/reader.ts";
 import { type MapEntry, toJson } from "../../text/tree.ts";
 import { type Keys, keySpan, type Section } from "./section.ts";
@@ -32,6 +32,37 @@ export function checkAgentPolicies(
     }
     for (const tool of entriesIn(entry)) checkTool(section, catalog, tool, keyPath(path, tool.key));
   }
+}
+
+/** What `deny` and `approve` name and nothing is called: a slip there would protect nothing (`deployment.no_effect`). */
+export function warnOfPolicyLists(section: Section, top: Keys, connectors: Deployment["connectors"]): void {
+  const policy = top.get("policy");
+  const catalog = new Catalog(Object.values(connectors));
+  for (const key of ["deny", "approve"]) {
+    const list = (policy && entriesIn(policy).find((entry) => entry.key === key))?.value;
+    if (list?.kind !== "list") continue;
+    for (const [i, item] of list.items.entries()) {
+      const name = item.kind === "scalar" ? item.value : null;
+      if (typeof name !== "string") continue;
+      const unknown = unknownIn(catalog, name);
+      if (unknown === null) continue;
+      const path = itemPath(keyPath("policy", key), i);
+      section.reader.report(
+        "deployment.no_effect",
+        item,
+        path,
+        `${path} covers nothing: ${unknown.message}`,
+        unknown.help,
+        "warning",
+      );
+    }
+  }
+}
+
+function unknownIn(catalog: Catalog, name: string): { message: string; help: string } | null {
+  if (name.endsWith(".*") && catalog.connector(name.slice(0, -2)) !== undefined) return null;
+  const found = catalog.find(name);
+  return found.ok ? null : found;
 }
 
 function checkTool(section: Section, catalog: Catalog, tool: MapEntry, path: string): void {

@@ -10,9 +10,10 @@ export const catalogCodes = {
     since: "0.1.0",
   },
   "deployment.no_effect": {
-    summary: "A key of ambit.yaml is understood and changes nothing in this version.",
-    cause: "It belongs to a part of the engine that this version does not have; its value is checked and not used.",
-    fix: "Do not rely on it: take it out, or keep it for a later version and bound the matter in another way until then.",
+    summary: "Something in ambit.yaml is understood and changes nothing.",
+    cause:
+      "The key belongs to a part of the engine that this version does not have, so its value is checked and not used; or policy.deny or policy.approve names an action that no connector has.",
+    fix: "Do not rely on it. Mend the name; or take the key out, or keep it for a later version and bound the matter in another way until then.",
     example: "store: { path: .ambit/ambit.db, retention: 30d }   # nothing is deleted by itself yet",
     since: "0.1.0",
   },
