@@ -29,7 +29,7 @@ function run(command, args) {
 const checks = [
   ["types", bin("tsc"), ["-p", "tsconfig.json"]],
   ["lint", bin("biome"), ["check", "--error-on-warnings", "."]],
-  ["build", bin("tsc"), ["-p", "tsconfig.build.json"]],
+  ["build", "npm", ["run", "--silent", "build"]],
 ];
 
 let passed = 0;
