@@ -26,6 +26,7 @@ import { checkCalls, checkDepth } from "./rules/calls.ts";
 import { checkCapabilities, requiredCapabilities } from "./rules/capabilities.ts";
 import { checkCeiling } from "./rules/ceiling.ts";
 import { checkCodes } from "./rules/codes.ts";
+import { warnOfDenied } from "./rules/denied.ts";
 import { checkDurations } from "./rules/durations.ts";
 import { checkSettings, settingAt } from "./rules/settings.ts";
 import { checkTools, hintUnkeyedWrites } from "./rules/tools.ts";
@@ -93,6 +94,7 @@ const RULES = [
   checkTools,
   hintUnkeyedWrites,
   checkApprovals,
+  warnOfDenied,
   checkCodes,
   checkDurations,
   checkSettings,

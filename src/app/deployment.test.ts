@@ -125,10 +125,17 @@ awl: { tools: all, max_steps: 50, max_tool_calls: 100, stall: 120s, goal_interva
 serve: { host: 127.0.0.1, port: 4747, auth_token_file: none, public_url: none, webhook_secret: { env: W }, webhooks: { /triage: { secret: { env: W }, header: X-A, delivery: X-B } }, body_limit: 1MiB, rate: 50/s }
 `);
   expect(diagnostics.map(({ code, path }) => [code, path])).toEqual(
-    ["workflows", "models", "connectors.crm.knowledge", "sandbox", "coordinate", "awl", "serve"].map((path) => [
-      "deployment.no_effect",
-      path,
-    ]),
+    [
+      "workflows",
+      "models",
+      "connectors.crm.knowledge",
+      "policy.deny[0]",
+      "policy.approve[0]",
+      "sandbox",
+      "coordinate",
+      "awl",
+      "serve",
+    ].map((path) => ["deployment.no_effect", path]),
   );
   expect(deployment.agents["triager"]?.[0]).toMatchObject({
     id: "claude-sonnet-4-6",

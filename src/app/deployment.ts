@@ -51,6 +51,8 @@ export interface DeploymentOutcome {
   /** Null where a diagnostic is an error. */
   deployment: LoadedDeployment | null;
   diagnostics: Diagnostic[];
+  /** Of a deployment that cannot be used: its store all the same. */
+  store?: Deployment["store"];
 }
 
 /**
@@ -91,7 +93,7 @@ export async function loadDeployment(file: string | null, env: Environment): Pro
   }
   const outcome = await readDeployment(read.source, read.root, { file, folder: dirname(file) }, env);
   const diagnostics = [...read.diagnostics, ...outcome.diagnostics];
-  return { deployment: hasErrors(diagnostics) ? null : outcome.deployment, diagnostics };
+  return { ...outcome, deployment: hasErrors(diagnostics) ? null : outcome.deployment, diagnostics };
 }
 
 /** The same from a tree; relative paths start from `folder`. */
@@ -120,7 +122,7 @@ export async function readDeployment(
   const notify = readNotify(section, keys);
   checkLaterSections(section, keys);
   const diagnostics = sortDiagnostics([...section.reader.diagnostics, ...elsewhere]);
-  if (hasErrors(diagnostics)) return { deployment: null, diagnostics };
+  if (hasErrors(diagnostics)) return { deployment: null, store, diagnostics };
   const deployment: LoadedDeployment = {
     ...place,
     workflows,

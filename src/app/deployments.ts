@@ -9,6 +9,8 @@ import type { Environment } from "./deployment/section.ts";
 import { findDeployment, type LoadedDeployment, loadDeployment, readDeployment } from "./deployment.ts";
 import { Refused } from "./refused.ts";
 
+type StoreConfig = LoadedDeployment["store"];
+
 /** Which deployment applies where: a given one, or the file that is found upwards from a folder. */
 export class Deployments {
   readonly #cwd: string;
@@ -42,13 +44,20 @@ export class Deployments {
     return found.deployment;
   }
 
-  /** For commands that only read the store: a deployment that is broken or missing does not stop them. */
-  async orNull(): Promise<LoadedDeployment | null> {
-    try {
-      return await this.of(this.#cwd);
-    } catch {
-      return null;
-    }
+  /**
+   * Which store it is, for commands that only read one: what is broken elsewhere in a deployment does not stop them.
+   * Throws `Refused` where the store itself cannot be told from the file.
+   */
+  async store(): Promise<StoreConfig | null> {
+    if (typeof this.#given === "object") return (await this.#read(this.#given)).store;
+    const { deployment, store, diagnostics } = await loadDeployment(
+      findDeployment([this.#cwd], this.#path()),
+      this.#env,
+    );
+    if (deployment !== null) return deployment.store;
+    const inStore = diagnostics.filter(({ path, severity }) => severity === "error" && /^store\b/.test(path));
+    if (inStore.length > 0) throw refusedFor(inStore);
+    return store ?? null;
   }
 
   async load(path: string | null): Promise<LoadedDeployment> {

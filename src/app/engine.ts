@@ -47,6 +47,7 @@ import { ModelShop } from "./models.ts";
 import { offersOf } from "./offers.ts";
 import { changedPlan, type Origin, openRun, originOf, readOrigin, resolveOrigin } from "./open-run.ts";
 import { type Fate, fateOf, lives, type Receipt, type SealerOf } from "./open-runs.ts";
+import { holdAgainstToday } from "./policy-of-today.ts";
 import { type GivenAnswer, giveAnswer, type OpenQuestion, openQuestions } from "./questions.ts";
 import { Refused, refusedBy } from "./refused.ts";
 import { findByResults } from "./result-shapes.ts";
@@ -327,7 +328,9 @@ export class Engine {
       );
       const { admitted, origin } = opened;
       const deployment = dispatches(admitted.definition.plan) ? await this.#deploymentOf(origin) : null;
-      const sealer = await (deployment === null ? this.#sealerAt(origin) : this.#sealerOf(deployment));
+      const given = Object.keys(options.inputs ?? {}).length > 0;
+      if (deployment !== null) holdAgainstToday(run, admitted, deployment.policy);
+      const sealer = await (deployment === null ? this.#sealerAt(origin) : this.#sealerOf(deployment, given));
       const models = deployment === null ? new Map<string, ModelPort>() : await this.#models(admitted, deployment);
       if (deployment !== null) connectors = await this.#connect(admitted, deployment, options.signal);
       const feed = new Feed();
@@ -361,14 +364,20 @@ export class Engine {
 
   readonly #sealerOfRun: SealerOf = (origin) => this.#sealerAt(readOrigin(origin));
 
-  #sealerOf(deployment: LoadedDeployment): Promise<Sealer> {
-    return this.#sealers.of(deployment, this.#storePath ?? MEMORY_STORE);
+  /** `goesOn`: whoever gives inputs again says that the key of the first ones is not coming back. */
+  async #sealerOf(deployment: LoadedDeployment, goesOn = false): Promise<Sealer> {
+    const journal = goesOn ? null : await this.journal(deployment);
+    return this.#sealers.of(deployment, this.#storePath ?? MEMORY_STORE, journal);
   }
 
-  /** What opens the sealed values of a run that was started there; a deployment that is gone takes no key along. */
+  /** What opens the sealed values of a run that was started there. Without its deployment nothing is sealed for it. */
   async #sealerAt(origin: Origin | null): Promise<Sealer> {
-    const deployment = await this.#deploymentOf(origin).catch(() => null);
-    return this.#sealers.orShut(deployment, this.#storePath ?? MEMORY_STORE);
+    const store = this.#storePath ?? MEMORY_STORE;
+    try {
+      return await this.#sealers.orShut(await this.#deploymentOf(origin), store, await this.journal(null));
+    } catch (error) {
+      return this.#sealers.lookOnly(store, error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   /** Evaluates a run again from its records alone: of the store, or of a file of `runs export`. */
@@ -507,17 +516,21 @@ export class Engine {
 
   /** The store, opened once. */
   async journal(deployment: LoadedDeployment | null): Promise<Journal> {
-    if (this.#journal === null) {
-      const found = deployment ?? (await this.#deployments.orNull());
-      const path = locateStore(this.cwd, this.#options.store, found?.store.path ?? null);
-      this.#storePath = path;
-      this.#journal = openStore(path, found?.store.durability ?? "full", this.#clock);
-    }
+    this.#journal ??= this.#open(deployment);
     try {
       return await this.#journal;
     } catch (error) {
+      // What stood in the way may be gone when it is asked for again.
+      this.#journal = null;
       throw refusedBy(error);
     }
+  }
+
+  async #open(deployment: LoadedDeployment | null): Promise<Journal> {
+    const store = deployment?.store ?? (await this.#deployments.store());
+    const path = locateStore(this.cwd, this.#options.store, store?.path ?? null);
+    this.#storePath = path;
+    return openStore(path, store?.durability ?? "full", this.#clock);
   }
 
   get storePath(): string | null {

@@ -8,7 +8,7 @@ import type { Position } from "../plan/position.ts";
 import type { Sealer } from "../run/sealer.ts";
 
 /** More runs than a person could look through; a store that has more shows the newest. */
-export const MOST_RUNS = 100_000;
+export const MOST_RUNS = 10_000;
 
 /** What opens and seals values of a run, by the `origin` of its acceptance. */
 export type SealerOf = (origin: Json | undefined) => Promise<Sealer>;

@@ -1,9 +1,11 @@
 /** Which key seals what a store keeps of sensitive values: `store.key` of the deployment, else the store's key file. */
+import { existsSync } from "node:fs";
 import type { AdmittedPlan } from "../admit/admitted-plan.ts";
 import { sensitivePaths } from "../catalog/sensitive.ts";
 import { Fault, Refusal } from "../errors/fault.ts";
 import { keyFile, keyPathOf } from "../host/keys/key-file.ts";
 import { type KeySource, newKey, openSealer } from "../host/keys/sealer.ts";
+import type { Journal } from "../journal/journal.ts";
 import { allPlans, everyStep } from "../plan/plan.ts";
 import { holdsSensitive } from "../run/hide.ts";
 import type { Sealer } from "../run/sealer.ts";
@@ -25,23 +27,45 @@ export class Sealers {
     this.#env = env;
   }
 
-  /** `deployment.missing_secret`, `deployment.invalid` for a `store.key` that cannot be used. */
-  async of(deployment: LoadedDeployment | null, storePath: string): Promise<Sealer> {
-    const reference = deployment?.store.key;
-    if (reference === undefined) return this.#ofStore(storePath);
+  /**
+   * `deployment.missing_secret`, `deployment.invalid` for a `store.key` that cannot be used. Where values lie sealed and
+   * the key file is gone (`journal` tells) no other is made in its place: what is put beside them would not open with
+   * the first, once it is back.
+   */
+  async of(deployment: LoadedDeployment, storePath: string, journal: Journal | null): Promise<Sealer> {
+    const reference = deployment.store.key;
+    if (reference === undefined) {
+      const isGone =
+        journal !== null &&
+        storePath !== MEMORY_STORE &&
+        !existsSync(keyPathOf(storePath)) &&
+        (await journal.holdsSealed());
+      return isGone ? this.lookOnly(storePath, keyGone(keyPathOf(storePath))) : this.#ofStore(storePath);
+    }
     const text = await secretResolver(this.#env)(reference);
     if (text.length < LEAST_SIGNS) throw tooShort(text.length);
     return openSealer({ find: () => text, make: () => text });
   }
 
   /** For whoever only looks: a `store.key` that cannot be used is one that is not there. */
-  async orShut(deployment: LoadedDeployment | null, storePath: string): Promise<Sealer> {
+  async orShut(deployment: LoadedDeployment, storePath: string, journal: Journal): Promise<Sealer> {
     try {
-      return await this.of(deployment, storePath);
+      return await this.of(deployment, storePath, journal);
     } catch (error) {
       if (!(error instanceof Refusal) && !(error instanceof Refused)) throw error;
       return openSealer(noKey(error));
     }
+  }
+
+  /** Where it cannot be told which key is the run's: what the store's own key opens is read, and nothing is sealed. */
+  lookOnly(storePath: string, why: Error): Sealer {
+    const { open } = this.#ofStore(storePath);
+    return {
+      open,
+      seal: () => {
+        throw why;
+      },
+    };
   }
 
   #ofStore(path: string): Sealer {
@@ -72,6 +96,11 @@ function noKey(error: Error): KeySource {
       throw error;
     },
   };
+}
+
+function keyGone(path: string): Refusal {
+  const text = `The key ${path} is gone, and sensitive values of this store are sealed: put it back, or name store.key if they are sealed with that. If it is lost for good, another is made with: openssl rand -base64 32 > ${path}`;
+  return new Refusal("store.unavailable", text, { path, reason: "key" });
 }
 
 function tooShort(signs: number): Refused {

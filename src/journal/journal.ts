@@ -120,6 +120,8 @@ export interface Journal {
   read(run: string, fromSeq: number, limit: number): Promise<RunRecord[]>;
   /** What lies sealed beside the record of this number, null where nothing does. */
   sealed(run: string, seq: number): Promise<string | null>;
+  /** Whether anything lies sealed beside any record of the store. */
+  holdsSealed(): Promise<boolean>;
   /** Newest first. */
   list(filter: RunFilter): Promise<RunHead[]>;
   /** The run of this id, or the only one whose id begins so, or of `@last` and `@failed`: `run.unknown`. */

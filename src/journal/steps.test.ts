@@ -59,6 +59,24 @@ describe("the rows of runs show", () => {
     ]);
   });
 
+  test("what follows a failed step of an item that was left out never ran, however well the run ended", () => {
+    const steps = [eachStep("e", [actionStep("x"), actionStep("y"), assignStep("z")])];
+    const history = new History()
+      .accepted()
+      .callFailed("e[0].x", "action.auth")
+      .call("e[1].x", 1)
+      .call("e[1].y", 1, {}, { trail: [did("e", "loop_ended", { rounds: 2 })] });
+    expect(seen(steps, history, "completed")).toEqual([
+      "e completed",
+      "e[0].x failed",
+      "e[0].y not_started",
+      "e[0].z not_started",
+      "e[1].x completed",
+      "e[1].y completed",
+      "e[1].z completed",
+    ]);
+  });
+
   test("I3: of a branch only the arm that was taken is shown", () => {
     const steps = [branchStep("b", [actionStep("x"), assignStep("y")], [actionStep("z")]), actionStep("c")];
     const taken = new History().accepted().call("b.x", 1, {}, { trail: [did("b", "then")] });

@@ -298,6 +298,11 @@ interface Laid {
   touched: boolean;
 }
 
+function isBroken(trace: Trace | undefined): boolean {
+  const status = trace?.status;
+  return status === "failed" || status === "timed_out" || status === "cancelled";
+}
+
 class Layout {
   readonly #traces: ReadonlyMap<Position, Trace>;
   readonly #run: RunStatus;
@@ -319,7 +324,7 @@ class Layout {
   /** Steps one after the other. `leftWell`: the list came to its end. */
   #list(steps: readonly Step[], parent: Position, plan: Plan, leftWell: boolean): Laid {
     const laid: Laid[] = [];
-    let after = leftWell;
+    let after = leftWell && !this.#brokeOff(steps, parent);
     for (let index = steps.length - 1; index >= 0; index--) {
       const step = steps[index];
       if (!step) continue;
@@ -329,6 +334,13 @@ class Layout {
       laid.unshift(one);
     }
     return { rows: laid.flatMap((one) => one.rows), touched: laid.some((one) => one.touched) };
+  }
+
+  /** The list was stopped as a whole, or the last of its steps that was reached ended it: what follows never ran. */
+  #brokeOff(steps: readonly Step[], parent: Position): boolean {
+    if (isBroken(this.#traces.get(parent))) return true;
+    const reached = steps.findLast(({ id }) => id !== undefined && this.#traces.has(childPosition(parent, id)));
+    return reached !== undefined && isBroken(this.#traces.get(childPosition(parent, reached.id)));
   }
 
   #step(step: Step, parent: Position, plan: Plan, after: boolean): Laid {

@@ -11,7 +11,7 @@ import { actionsOf } from "../admit/actions-of.ts";
 import { covers } from "../admit/policy-match.ts";
 import type { Proposal } from "../agent/model.ts";
 import { hashJson } from "../base/hash.ts";
-import { isObject, type Json, jsonEqual } from "../base/json.ts";
+import { isObject, type Json, type JsonObject, jsonEqual } from "../base/json.ts";
 import type { ActionManifest } from "../catalog/manifest.ts";
 import { checkValue } from "../catalog/value-schema.ts";
 import type { RunRecord } from "../journal/event.ts";
@@ -110,16 +110,21 @@ function judgeDispatch(play: Play, dispatch: Dispatch, found: Found): void {
   if (!steps.some(({ tools }) => tools !== "deployment" && tools.includes(action))) {
     found("tools", position, `${action} was dispatched and is not on the list.`);
   }
-  for (const { agent } of steps.slice(0, 1)) {
-    const fixed = definition.policy.agents[agent]?.[action]?.fix ?? {};
-    const said = proposalOf(play, step, Number(n))?.args ?? {};
-    for (const name of Object.keys(fixed)) {
-      if (Object.hasOwn(said, name))
-        found("policy", position, `${action} was dispatched with a ${name} of the agent's.`);
-      if (Object.hasOwn(args, name) && jsonEqual(args[name] as Json, fixed[name] as Json)) continue;
-      found("policy", position, `${action} was dispatched with another ${name} than the policy fixes.`);
-    }
-  }
+  const said = proposalOf(play, step, Number(n))?.args ?? {};
+  // Steps of several arms may stand at one place, with other agents: it was one of them.
+  const wrong = steps.map(({ agent }) => unfixed(dispatch, definition.policy.agents[agent]?.[action]?.fix ?? {}, said));
+  wrong.sort((a, b) => a.length - b.length);
+  for (const what of wrong[0] ?? []) found("policy", position, what);
+}
+
+/** What of a dispatch is not as a policy fixes it. */
+function unfixed({ action, args }: Dispatch, fixed: JsonObject, said: JsonObject): string[] {
+  return Object.keys(fixed).flatMap((name) => [
+    ...(Object.hasOwn(said, name) ? [`${action} was dispatched with a ${name} of the agent's.`] : []),
+    ...(Object.hasOwn(args, name) && jsonEqual(args[name] as Json, fixed[name] as Json)
+      ? []
+      : [`${action} was dispatched with another ${name} than the policy fixes.`]),
+  ]);
 }
 
 /** What was proposed has exactly the name of what was called, and supplied nothing that the engine supplies. */
@@ -229,9 +234,21 @@ function judgeContext(play: Play, canaries: readonly Canary[], calm: Given, foun
   const leaks = new Set<string>();
   for (const { step, given } of asked) {
     const usual = calm === null ? "" : (calm.get(placeOf(step)) ?? first.get(step) ?? "");
-    const tools = agentStepsAt(play.admitted.definition.plan, step).flatMap(({ tools }) => tools);
+    const steps = agentStepsAt(play.admitted.definition.plan, step);
+    const tools = steps.flatMap(({ tools }) => tools);
+    // Words of the file and of manifests, which stand in every request: an input may hold one of them by chance.
+    const terms = JSON.stringify([
+      steps,
+      tools.map((tool) => play.admitted.definition.manifests[tool]?.manifest ?? null),
+    ]);
     for (const { text, of } of canaries) {
-      if (usual.includes(text) || !given.includes(text) || tools.some((tool) => of === `result ${tool}`)) continue;
+      if (
+        usual.includes(text) ||
+        terms.includes(text) ||
+        !given.includes(text) ||
+        tools.some((tool) => of === `result ${tool}`)
+      )
+        continue;
       leaks.add(JSON.stringify([step, of]));
     }
     if (given.includes(EVALUATED)) leaks.add(JSON.stringify([step, "a template in a text that was evaluated"]));

@@ -231,7 +231,7 @@ async function perform(
 ): Promise<LiveBody> {
   const { manifest, connector } = spec.action;
   const { effect } = context;
-  const began = context.clock.now();
+  let began = context.clock.now();
   let queued = 0;
   const write = (judged: Judged, stopped = false): LiveBody =>
     // A clock may run backwards, and the waiting was measured by another hand.
@@ -255,6 +255,7 @@ async function perform(
   needClear(spec.args, spec.position, manifest.name);
   if (pause > 0) await sleep(context.clock, pause, effect.asked);
   if (effect.stop !== null) return cancelled();
+  began = context.clock.now();
   const undispatched = async (code: Code, message: string): Promise<LiveBody> => {
     await intend(context, spec, attempt);
     const fault = new Fault(code, spec.position, message);
@@ -270,6 +271,7 @@ async function perform(
   if (place === "stopped") return cancelled();
   queued = place?.queuedMs ?? 0;
   try {
+    if (effect.stop !== null) return cancelled();
     await intend(context, spec, attempt);
     return await send(context, scheduler, port, spec, attempt, write);
   } finally {

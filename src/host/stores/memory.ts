@@ -200,6 +200,10 @@ class MemoryJournal implements Journal {
       .map((text) => JSON.parse(text) as RunRecord);
   }
 
+  async holdsSealed(): Promise<boolean> {
+    return [...this.#rows.values()].some(({ sealed }) => sealed.size > 0);
+  }
+
   async sealed(run: string, seq: number): Promise<string | null> {
     return this.#row(run).sealed.get(seq) ?? null;
   }

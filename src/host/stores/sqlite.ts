@@ -159,6 +159,7 @@ function statements(db: Database) {
     dropPlace: sql("DELETE FROM places WHERE id = ?"),
     addSealed: sql("INSERT INTO sealed (key, data) VALUES (?, ?)"),
     sealed: sql("SELECT data FROM sealed WHERE key = ?"),
+    anySealed: sql("SELECT 1 AS one FROM sealed LIMIT 1"),
     addBlob: sql("INSERT INTO blobs (hash, data) VALUES (?, ?) ON CONFLICT DO NOTHING"),
     blob: sql("SELECT data FROM blobs WHERE hash = ?"),
     take: sql("UPDATE runs SET owner = ?, since = ?, epoch = epoch + 1 WHERE id = ?"),
@@ -209,6 +210,8 @@ class SqliteJournal implements Journal {
   readonly #holding = new Map<string, Set<string>>();
   /** Row numbers of the runs held here: they never change. */
   readonly #ids = new Map<string, number>();
+  /** Owners that are about to hold a run, with how many. */
+  readonly #arrivals = new Map<string, number>();
   #heart: NodeJS.Timeout | undefined;
   readonly #watchers = new Set<() => void>();
   #look: NodeJS.Timeout | undefined;
@@ -250,7 +253,9 @@ class SqliteJournal implements Journal {
     sealed: readonly SealedPart[] = [],
     single: SingleRun | null = null,
   ): Promise<Lease> {
-    const { id, lease } = await this.#addRun(records, owner, "conflict", sealed, single);
+    const { id, lease } = await this.#arriving(owner.id, () =>
+      this.#addRun(records, owner, "conflict", sealed, single),
+    );
     this.#hold(owner.id, lease.run, id);
     return lease;
   }
@@ -311,15 +316,17 @@ class SqliteJournal implements Journal {
   }
 
   async acquire(run: string, owner: Owner, force?: "force"): Promise<{ lease: Lease; processes: ChildProcess[] }> {
-    const { id, ...taken } = await this.#write(() => {
-      const head = this.#head(run);
-      const before = ownerOf(head);
-      if (before && force === undefined && this.#lives(before)) throw runOwned(run, before, head.since ?? "");
-      this.#sql.setBeat.run(owner.id, this.#uptime());
-      this.#sql.take.run(JSON.stringify(owner), this.#now(), head.id);
-      const processes = this.#processesOf(head);
-      return { id: head.id, lease: { run, epoch: head.epoch + 1 }, processes };
-    });
+    const { id, ...taken } = await this.#arriving(owner.id, () =>
+      this.#write(() => {
+        const head = this.#head(run);
+        const before = ownerOf(head);
+        if (before && force === undefined && this.#lives(before)) throw runOwned(run, before, head.since ?? "");
+        this.#sql.setBeat.run(owner.id, this.#uptime());
+        this.#sql.take.run(JSON.stringify(owner), this.#now(), head.id);
+        const processes = this.#processesOf(head);
+        return { id: head.id, lease: { run, epoch: head.epoch + 1 }, processes };
+      }),
+    );
     this.#hold(owner.id, run, id);
     return taken;
   }
@@ -370,7 +377,7 @@ class SqliteJournal implements Journal {
     await this.#write(() => {
       this.#sql.giveUp.run(lease.run, lease.epoch);
       // Its last run: nobody has to be told any more that it lives.
-      if (owner !== null && held?.size === 1) this.#sql.dropBeat.run(owner);
+      if (owner !== null && held?.size === 1 && !this.#arrivals.has(owner)) this.#sql.dropBeat.run(owner);
     });
     this.#ids.delete(lease.run);
     this.#restFor(lease.run);
@@ -414,6 +421,10 @@ class SqliteJournal implements Journal {
       }
     }
     return found;
+  }
+
+  async holdsSealed(): Promise<boolean> {
+    return this.#reading(() => this.#sql.anySealed.get() !== undefined);
   }
 
   async sealed(run: string, seq: number): Promise<string | null> {
@@ -703,6 +714,18 @@ class SqliteJournal implements Journal {
 
   #checkOpen(): void {
     if (this.#closing) throw unavailable(this.#options.path, "closed", "has been closed");
+  }
+
+  /** Takes a run for an owner; a release beside it does not call the owner one that has nothing more to live for. */
+  async #arriving<T>(owner: string, take: () => Promise<T>): Promise<T> {
+    this.#arrivals.set(owner, (this.#arrivals.get(owner) ?? 0) + 1);
+    try {
+      return await take();
+    } finally {
+      const left = (this.#arrivals.get(owner) ?? 1) - 1;
+      if (left === 0) this.#arrivals.delete(owner);
+      else this.#arrivals.set(owner, left);
+    }
   }
 
   #hold(owner: string, run: string, id: number): void {
