@@ -412,7 +412,15 @@ describe("a history that somebody has changed", () => {
       (body) => ({ ...body, calls: [0, 1].map((n) => accepted(body, n, { query: "a" })) }),
       "resolve.(tools)[1]",
     ],
-    ["a result that does not fit", (body) => ({ ...body, calls: [], result: { wrong: 1 } }), "resolve.(turns)[0]"],
+    [
+      "a result that does not fit, in the messages as well",
+      (body) => {
+        const [answer] = body["messages"] as JsonObject[];
+        const messages = [{ ...answer, calls: [], results: [{ wrong: 1 }] }];
+        return { ...body, calls: [], result: { wrong: 1 }, messages };
+      },
+      "resolve.(turns)[0]",
+    ],
   ])("%s: nothing goes out, and the place is named", async (_name, change, position) => {
     const { flow, records, kept } = await changed(change);
     const crm = echo();

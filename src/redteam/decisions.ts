@@ -111,10 +111,15 @@ function judgeDispatch(play: Play, dispatch: Dispatch, found: Found): void {
     found("tools", position, `${action} was dispatched and is not on the list.`);
   }
   const said = proposalOf(play, step, Number(n))?.args ?? {};
-  // Steps of several arms may stand at one place, with other agents: it was one of them.
-  const wrong = steps.map(({ agent }) => unfixed(dispatch, definition.policy.agents[agent]?.[action]?.fix ?? {}, said));
-  wrong.sort((a, b) => a.length - b.length);
-  for (const what of wrong[0] ?? []) found("policy", position, what);
+  const rules = definition.policy.agents[agentAt(records, step)] ?? {};
+  for (const what of unfixed(dispatch, rules[action]?.fix ?? {}, said)) found("policy", position, what);
+}
+
+/** Steps of several arms may stand at one place, with other agents: which one it was stands in its start. */
+function agentAt(records: readonly RunRecord[], step: Position): string {
+  const started = records.find(({ kind, position }) => kind === "agent.started" && position === step);
+  const agent = started?.body["agent"];
+  return isObject(agent) ? String(agent["name"]) : "";
 }
 
 /** What of a dispatch is not as a policy fixes it. */

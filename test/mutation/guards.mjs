@@ -153,7 +153,7 @@ export const guards = [
     file: "src/agent/tools.ts",
     find: "for (const key of Object.keys(tool.fixed)) setOwn(out, key, tool.fixed[key] as Val);",
     broken: "",
-    tests: ["test/attacks/corpus.test.ts"],
+    tests: ["src/agent/turn.test.ts"],
   },
   {
     name: "policy: an agent's call waits for its approval",
